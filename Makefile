@@ -1,0 +1,39 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup reproduce test lint bench clean
+
+help: ## show the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+# The stamp makes set-up run once, and again when the project's requirements change.
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tacit needs Python 3.11 or newer; this is %s: set PYTHON=python3.x" % sys.version.split()[0])'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+setup: $(VENV)/.ready ## make .venv and install tacit with its test tools
+
+reproduce: setup ## every experiment at the quick preset, then results/index.html
+	$(BIN)/tacit reproduce --all --preset quick
+
+test: setup ## the whole test suite
+	$(BIN)/python -m pytest -n 2
+
+lint: setup ## formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+$(VENV)/.bench: pyproject.toml $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $@
+
+bench: $(VENV)/.bench ## speed against peers, one JSON line each
+	$(BIN)/python -m benchmarks
+
+clean: ## remove the environment and caches (never results)
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""What gradient descent does without being told."""

@@ -1,0 +1,80 @@
+"""Confidence intervals: exact for the median and for a fraction, Student's for the mean."""
+
+import math
+from collections.abc import Iterable
+from typing import SupportsFloat
+
+import numpy as np
+
+
+def _checked(confidence: float) -> float:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence: received {confidence}, it must lie between 0 and 1")
+    return confidence
+
+
+def as_samples(samples: Iterable[SupportsFloat] | np.ndarray) -> np.ndarray:
+    """The samples as a flat float64 array; a NaN is refused, an infinity is not."""
+    if not isinstance(samples, np.ndarray) and hasattr(samples, "__array__"):
+        samples = np.asarray(samples)  # an xarray.DataArray iterates over arrays of its own kind
+    flat = np.asarray(
+        samples if isinstance(samples, np.ndarray) else list(samples), dtype=np.float64
+    ).ravel()
+    if np.isnan(flat).any():
+        raise ValueError(
+            f"samples: {int(np.isnan(flat).sum())} of {flat.size} are NaN; select the runs that "
+            "the claim is about, and give a diverged one as infinity"
+        )
+    return flat
+
+
+def median_interval(
+    samples: Iterable[SupportsFloat] | np.ndarray, *, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Interval for the median from order statistics, whatever the distribution.
+
+    The number of samples below the median is Binomial(n, 1/2). With d the largest rank for which
+    P(X <= d - 1) <= (1 - confidence)/2, the interval [x_(d), x_(n+1-d)] covers the median with at
+    least the confidence asked for. Below six samples there is no such rank at 95%, and the
+    interval is the whole line.
+    """
+    ordered = np.sort(as_samples(samples))
+    n = ordered.size
+    tail = (1 - _checked(confidence)) / 2
+    rank, below = 0, 0
+    while rank < n // 2:
+        below += math.comb(n, rank)
+        if below / 2**n > tail:
+            break
+        rank += 1
+    if rank == 0:
+        return -math.inf, math.inf
+    return float(ordered[rank - 1]), float(ordered[n - rank])
+
+
+def mean_interval(
+    samples: Iterable[SupportsFloat] | np.ndarray, *, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Student's interval for the mean: mean ± t s/√n; the whole line for n < 2 or an infinity."""
+    flat = as_samples(samples)
+    tail = (1 - _checked(confidence)) / 2
+    if flat.size < 2 or not np.isfinite(flat).all():
+        return -math.inf, math.inf
+    from scipy.special import stdtrit
+
+    half = stdtrit(flat.size - 1, 1 - tail) * flat.std(ddof=1) / math.sqrt(flat.size)
+    return float(flat.mean() - half), float(flat.mean() + half)
+
+
+def fraction_interval(count: int, total: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Clopper and Pearson's exact interval for a fraction; [0, 1] when there were no trials."""
+    if total < 0:
+        raise ValueError(f"total: received {total}, it must not be negative")
+    if not 0 <= count <= total:
+        raise ValueError(f"count: received {count}, it must lie between 0 and total = {total}")
+    tail = (1 - _checked(confidence)) / 2
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(count, total - count + 1, tail)) if count else 0.0
+    high = float(betaincinv(count + 1, total - count, 1 - tail)) if count < total else 1.0
+    return low, high

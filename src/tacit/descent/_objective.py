@@ -1,0 +1,83 @@
+"""What descends: the protocols that a problem may follow, and one face for all of them.
+
+A problem is anything with `loss(model)`; a bare function of the model is one too. It may also have
+- `loss_and_gradient(model)`: a hand-written gradient, a pytree like the model's inexact arrays;
+- `residuals(model)`: a vector whose squares sum to the loss, which Gauss-Newton methods need;
+- `stochastic = True`: then `loss` and `loss_and_gradient` take `key=` and draw fresh data with it.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from tacit._types import Array, PRNGKeyArray, PyTree
+
+
+class LossFunction(eqx.Module):
+    """A bare loss function as a problem; it is stochastic when it takes `key`."""
+
+    function: Callable[..., Array]
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether the function takes a key."""
+        return "key" in inspect.signature(self.function).parameters
+
+    def loss(self, model: Any, **key: PRNGKeyArray) -> Array:
+        """The function's value."""
+        return self.function(model, **key)
+
+
+def as_problem(loss_or_problem: Any) -> Any:
+    """The problem itself, or the function wrapped as one."""
+    if hasattr(loss_or_problem, "loss"):
+        return loss_or_problem
+    if callable(loss_or_problem):
+        return LossFunction(loss_or_problem)
+    raise ValueError(
+        "loss_or_problem must be a function of the model or have a method loss(model), "
+        f"got {type(loss_or_problem).__name__}"
+    )
+
+
+class Objective(eqx.Module):
+    """A problem as a function of the trainable arrays alone, the rest of the model held fixed."""
+
+    problem: Any
+    frozen: Any  # the model without its trainable arrays
+    key: PRNGKeyArray | None
+
+    @property
+    def _extra(self) -> dict[str, PRNGKeyArray]:
+        if getattr(self.problem, "stochastic", False):
+            assert self.key is not None  # descend asks for a key
+            return {"key": self.key}
+        return {}
+
+    def model(self, params: PyTree) -> Any:
+        """The whole model."""
+        return eqx.combine(params, self.frozen)
+
+    def loss(self, params: PyTree) -> Array:
+        """The loss at `params`."""
+        return self.problem.loss(self.model(params), **self._extra)
+
+    def loss_and_gradient(self, params: PyTree) -> tuple[Array, PyTree]:
+        """The loss and its gradient: the problem's own when it has one, else by autodiff."""
+        if hasattr(self.problem, "loss_and_gradient"):
+            loss, gradient = self.problem.loss_and_gradient(self.model(params), **self._extra)
+            return loss, eqx.filter(gradient, eqx.is_inexact_array)
+        return jax.value_and_grad(self.loss)(params)
+
+    def residuals(self, params: PyTree) -> Array:
+        """The vector whose squares sum to the loss, flattened."""
+        if not hasattr(self.problem, "residuals"):
+            raise ValueError(
+                f"{type(self.problem).__name__} has no residuals(model), which this method needs; "
+                "use an Optax method, or give the problem one with loss = sum of its squares"
+            )
+        return jnp.ravel(self.problem.residuals(self.model(params)))

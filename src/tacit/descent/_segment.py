@@ -1,0 +1,167 @@
+"""The one compiled loop: all lanes step together until the next point of interest."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from tacit._types import Array, PRNGKeyArray, PyTree
+
+from ._method import AbstractMethod
+from ._objective import Objective
+from ._outcome import Outcome
+
+
+class Lane(eqx.Module):
+    """What changes in a lane."""
+
+    params: PyTree
+    state: PyTree
+    loss: Array
+    best_params: PyTree
+    best_loss: Array
+    best_step: Array
+    steps: Array
+    status: Array
+    anchor_loss: Array  # the loss that patience counts from
+    anchor_step: Array
+
+
+class Given(eqx.Module):
+    """What a lane is given: its problem's arrays, its random numbers, its rate and its goal.
+
+    `problem` is shared by all lanes or has a lane axis; `Program.problem_axis` says which.
+    """
+
+    problem: PyTree
+    frozen: PyTree  # the model's arrays that are not trained (integers, for instance)
+    key: Array | None  # key data
+    rate: Array | None
+    goal: Array
+
+
+class Program(eqx.Module):
+    """What is fixed when the loop is compiled."""
+
+    method: AbstractMethod
+    measures: tuple[tuple[str, Any], ...] = eqx.field(static=True)
+    model_rest: Any  # the model without its arrays
+    problem_rest: Any  # the problem without its arrays
+    problem_axis: int | None = eqx.field(static=True)
+    watch_gradient: bool = eqx.field(static=True)
+    patience: int | None = eqx.field(static=True)
+
+    @property
+    def _axes(self) -> Given:
+        return Given(problem=self.problem_axis, frozen=0, key=0, rate=0, goal=0)  # type: ignore[arg-type]
+
+    def objective(self, given: Given, clock: Array) -> Objective:
+        """One lane's objective at a step; fresh randomness comes from the lane's key and the step."""
+        key: PRNGKeyArray | None = None
+        if given.key is not None:
+            key = jax.random.fold_in(jax.random.wrap_key_data(given.key), clock)
+        problem = eqx.combine(given.problem, self.problem_rest)
+        return Objective(problem, eqx.combine(given.frozen, self.model_rest), key)
+
+    def start(self, params: PyTree, given: Given) -> Lane:
+        """The lanes before their first step."""
+
+        def one(params: PyTree, given: Given) -> Lane:
+            objective = self.objective(given, jnp.int32(0))
+            state = self.method.init(params, objective)
+            dtype = jax.eval_shape(objective.loss, params).dtype
+            worst = jnp.asarray(jnp.inf, dtype)
+            zero = jnp.int32(0)
+            return Lane(params, state, worst, params, worst, zero, zero, zero, worst, zero)
+
+        return jax.vmap(one, in_axes=(0, self._axes))(params, given)
+
+    def step(self, lane: Lane, given: Given, clock: Array, limits: dict[str, Array]) -> Lane:
+        """Evaluate one lane at iterate `clock`, decide whether it ends there, and move it if not."""
+        out = self.method.advance(
+            lane.params, lane.state, self.objective(given, clock), given.rate
+        )
+        loss = out.loss
+        running = lane.status == Outcome.running
+        progress = loss < lane.anchor_loss * (1 - limits["progress"])
+        anchor_step = jnp.where(progress, clock, lane.anchor_step)
+
+        status = jnp.where(clock >= limits["steps"], Outcome.stopped, Outcome.running)
+        stuck = jnp.asarray(out.stuck)
+        if self.patience is not None:
+            stuck |= clock - anchor_step >= self.patience
+        status = jnp.where(stuck, Outcome.stalled, status)
+        converged = loss <= given.goal
+        if self.watch_gradient:
+            converged |= out.gradient_norm <= limits["gradient"]
+        status = jnp.where(converged, Outcome.converged, status)
+        status = jnp.where(loss <= limits["diverged"], status, Outcome.diverged)
+        status = jnp.where(running, status, lane.status).astype(jnp.int32)
+
+        moves = status == Outcome.running
+        better = running & (loss < lane.best_loss)
+        return Lane(
+            params=_choose(moves, out.params, lane.params),
+            state=out.state,
+            loss=jnp.where(running, loss, lane.loss),
+            best_params=_choose(better, lane.params, lane.best_params),
+            best_loss=jnp.where(better, loss, lane.best_loss),
+            best_step=jnp.where(better, clock, lane.best_step),
+            steps=jnp.where(running, clock, lane.steps),
+            status=status,
+            anchor_loss=jnp.where(progress, loss, lane.anchor_loss),
+            anchor_step=anchor_step,
+        )
+
+    def look(self, lane: Lane, given: Given, clock: Array) -> dict[str, PyTree]:
+        """The loss and the measures of one lane's present iterate."""
+        objective = self.objective(given, clock)
+        model = objective.model(lane.params)
+        seen = {name: measure(model) for name, measure in self.measures}
+        return {"loss": objective.loss(lane.params), **seen}
+
+    def run(
+        self, lanes: Lane, given: Given, clock: Array, limits: dict[str, Array], until: Array
+    ) -> tuple[Lane, Array, dict[str, PyTree]]:
+        """Run to each step in `until` in turn, looking at every lane there.
+
+        Steps are counted by one clock: lanes that ended stand still until they are taken out.
+        """
+        step = jax.vmap(self.step, in_axes=(0, self._axes, None, None))
+        look = jax.vmap(self.look, in_axes=(0, self._axes, None))
+
+        def to_next(carry: tuple[Lane, Array], stop: Array) -> tuple[tuple[Lane, Array], PyTree]:
+            def unfinished(carry: tuple[Lane, Array]) -> Array:
+                lanes, clock = carry
+                return (clock < stop) & jnp.any(lanes.status == Outcome.running)
+
+            def body(carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
+                lanes, clock = carry
+                return step(lanes, given, clock, limits), clock + 1
+
+            lanes, clock = jax.lax.while_loop(unfinished, body, carry)
+            seen = look(lanes, given, clock) if self.measures or until.size > 1 else {}
+            return (lanes, clock), seen
+
+        (lanes, clock), seen = jax.lax.scan(to_next, (lanes, clock), until)
+        return lanes, clock, seen
+
+
+def _choose(condition: Array, new: PyTree, old: PyTree) -> PyTree:
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), new, old)
+
+
+@eqx.filter_jit
+def start_lanes(program: Program, params: PyTree, given: Given) -> Lane:
+    """Compiled `Program.start`."""
+    return program.start(params, given)
+
+
+@eqx.filter_jit(donate="all-except-first")
+def run_segment(
+    fixed: tuple[Program, Given, dict[str, Array], Array], lanes: Lane, clock: Array
+) -> tuple[Lane, Array, dict[str, PyTree]]:
+    """Compiled `Program.run`; the lanes' memory is reused."""
+    program, given, limits, until = fixed
+    return program.run(lanes, given, clock, limits, until)

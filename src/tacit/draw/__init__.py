@@ -1,0 +1,40 @@
+"""A small declarative figure with two renderers: Matplotlib for files, Plotly for pages.
+
+```python
+figure = Figure(
+    "Longer training, later bend",
+    [Panel("loss", Axis("step", scale="log"), Axis("loss", scale="log"), [Line(steps, losses)])],
+)
+save_svg(figure, "figure.svg")
+```
+"""
+
+from tacit.draw._axis import Axis
+from tacit.draw._figure import Figure, Panel
+from tacit.draw._heatmap import Heatmap
+from tacit.draw._marks import Band, HorizontalRule, Line, Mark, Points, Text, VerticalRule
+from tacit.draw._matplotlib import to_matplotlib
+from tacit.draw._palette import Colour, Shade
+from tacit.draw._plotly import to_html, to_plotly
+from tacit.draw._save import save_png, save_svg
+
+__all__ = [
+    "Axis",
+    "Band",
+    "Colour",
+    "Figure",
+    "Heatmap",
+    "HorizontalRule",
+    "Line",
+    "Mark",
+    "Panel",
+    "Points",
+    "Shade",
+    "Text",
+    "VerticalRule",
+    "save_png",
+    "save_svg",
+    "to_html",
+    "to_matplotlib",
+    "to_plotly",
+]

@@ -1,0 +1,72 @@
+"""The checks that every record makes of its arguments: one sentence saying what, which and how."""
+
+from collections.abc import Collection
+from typing import Any, SupportsFloat
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def checked_array(owner: str, name: str, value: ArrayLike, *, ndim: int = 1) -> NDArray[np.float64]:
+    """A read-only float64 copy of `value`, which must be real and have `ndim` dimensions."""
+    raw = np.asarray(value)
+    if raw.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{owner}: {name} must hold real numbers, got dtype {raw.dtype}; "
+            "convert it (for complex values pass their real part or modulus)"
+        )
+    if raw.ndim != ndim:
+        raise ValueError(
+            f"{owner}: {name} must have {ndim} dimension(s), got shape {raw.shape}; "
+            "reshape it, or make one mark a row"
+        )
+    array = np.array(raw, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+def checked_number(owner: str, name: str, value: SupportsFloat) -> float:
+    """`value` as a finite float."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{owner}: {name} must be a number, got {value!r}") from None
+    if not np.isfinite(number):
+        raise ValueError(f"{owner}: {name} must be finite, got {number}; leave the mark out instead")
+    return number
+
+
+def check_positive(owner: str, name: str, value: float) -> None:
+    """Refuse a size or a width that is not above zero."""
+    if not value > 0:
+        raise ValueError(f"{owner}: {name} must be above 0, got {value}")
+
+
+def check_fraction(owner: str, name: str, value: float) -> None:
+    """Refuse a value outside [0, 1]."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"{owner}: {name} must lie in [0, 1], got {value}; rescale it")
+
+
+def check_choice(owner: str, name: str, value: Any, allowed: Collection[Any]) -> None:
+    """Refuse a value that is not among `allowed`."""
+    if value not in allowed:
+        options = ", ".join(repr(option) for option in allowed)
+        raise ValueError(f"{owner}: {name} must be one of {options}, got {value!r}")
+
+
+def check_lengths(owner: str, **arrays: NDArray[np.float64]) -> None:
+    """Refuse arrays whose lengths differ."""
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(f"{owner}: lengths must agree, but {told}; pass arrays of one length")
+
+
+def check_increasing(owner: str, name: str, values: NDArray[np.float64], *, strictly: bool) -> None:
+    """Refuse positions that are not finite and in ascending order."""
+    if not np.isfinite(values).all():
+        raise ValueError(f"{owner}: {name} must be finite, got {values}; drop those positions")
+    steps = np.diff(values)
+    if (steps <= 0).any() if strictly else (steps < 0).any():
+        raise ValueError(f"{owner}: {name} must be in ascending order, got {values}; sort it first")

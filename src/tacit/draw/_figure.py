@@ -1,0 +1,165 @@
+"""A figure: titled panels with axes and marks, a caption, and a banner for what is undecided.
+
+All words are plain Unicode text. Neither renderer reads markup or TeX in them, so that what is
+written is what both show: write W₀, not $W_0$.
+"""
+
+import math
+import string
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+
+import numpy as np
+
+from tacit.draw._axis import Axis
+from tacit.draw._checks import check_choice, check_positive
+from tacit.draw._heatmap import Heatmap
+from tacit.draw._marks import Mark
+
+LEGENDS = ("best", "outside", None)
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One pair of axes with its marks.
+
+    **Arguments**
+    - `title`: plain text above the panel; the figure adds a letter if it has several panels.
+    - `x`, `y`: the axes.
+    - `marks`: what is drawn; an empty panel says that there is nothing to show.
+    - `legend`: "best" stands inside where it hides no data, else below; "outside" is always below;
+      None is no legend.
+    - `note`: small words under the panel. Values that cannot be shown are counted there too.
+    """
+
+    title: str
+    x: Axis
+    y: Axis
+    marks: Sequence[Mark]
+    _: KW_ONLY
+    legend: str | None = "best"
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("Panel", "legend", self.legend, LEGENDS)
+        object.__setattr__(self, "marks", tuple(self.marks))
+        for mark in self.marks:
+            if not isinstance(mark, Mark):
+                raise ValueError(f"Panel: marks must be marks such as Line or Points, got {mark!r}")
+        maps = self.heatmaps
+        if len(maps) > 1:
+            raise ValueError(f"Panel: marks may hold one Heatmap, got {len(maps)}; use more panels")
+        for heatmap in maps:
+            for name, axis, centres in (("x", self.x, heatmap.x), ("y", self.y, heatmap.y)):
+                if not axis.showable(np.asarray(centres)).all():
+                    raise ValueError(
+                        f"Panel: the Heatmap's {name} must be above 0 on a log axis, "
+                        f"got {centres}; use a linear axis"
+                    )
+
+    @property
+    def heatmaps(self) -> list[Heatmap]:
+        """The heatmap, if there is one."""
+        return [mark for mark in self.marks if isinstance(mark, Heatmap)]
+
+    @property
+    def empty(self) -> bool:
+        """Whether no mark has a value that can be shown."""
+        for mark in self.marks:
+            xs, ys = mark.coordinates(self.x, self.y)
+            if ((self.x.showable(xs) | np.isnan(xs)) & (self.y.showable(ys) | np.isnan(ys))).any():
+                return False
+        return True
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The ends of the x and of the y axis, in data units."""
+        every = [mark.coordinates(self.x, self.y) for mark in self.marks]
+        xs = np.concatenate([pair[0] for pair in every]) if every else np.array([])
+        ys = np.concatenate([pair[1] for pair in every]) if every else np.array([])
+        # A point with one part that cannot be shown is not drawn, so it claims no room.
+        bad_x, bad_y = (~a.showable(v) & ~np.isnan(v) for a, v in ((self.x, xs), (self.y, ys)))
+        drawn = ~(bad_x | bad_y)
+        padded = not self.heatmaps
+        return self.x.span(xs[drawn], padded=padded), self.y.span(ys[drawn], padded=padded)
+
+    def full_note(self) -> str:
+        """The note, with counts of the values that could not be shown."""
+        counts = [mark.left_out(self.x, self.y) for mark in self.marks]
+        low, infinite = (sum(count[part] for count in counts) for part in (0, 1))
+        words = [self.note] if self.note else []
+        words += [f"{low:,} {_plural('value', low)} ≤ 0 not shown"] if low else []
+        words += [f"{infinite:,} infinite {_plural('value', infinite)} not shown"] if infinite else []
+        return "; ".join(words)
+
+    def legend_marks(self) -> list[Mark]:
+        """The marks in the legend: those with a label, alike ones once."""
+        if self.legend is None:
+            return []
+        alike: dict[object, Mark] = {}
+        for mark in self.marks:
+            if mark.legend_label:
+                alike.setdefault(mark.look, mark)
+        return list(alike.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """Panels in rows, with a title above and a caption below.
+
+    **Arguments**
+    - `columns`: panels a row; chosen for the number of panels if None.
+    - `caption`: small text below, wrapped to the width.
+    - `banner`: a notice on the face of the figure, in a strip on top, such as "undecided: …".
+    - `size`: (width, height) in inches; if None the height grows with legends and captions.
+    """
+
+    title: str
+    panels: Sequence[Panel]
+    _: KW_ONLY
+    columns: int | None = None
+    caption: str = ""
+    banner: str | None = None
+    size: Sequence[float | int] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "panels", tuple(self.panels))
+        if not self.panels:
+            raise ValueError("Figure: panels must hold at least one Panel, got none")
+        if self.columns is not None and self.columns < 1:
+            raise ValueError(f"Figure: columns must be at least 1, got {self.columns}")
+        if self.banner is not None and not self.banner.strip():
+            raise ValueError(f"Figure: banner must have words, got {self.banner!r}; None is no banner")
+        if self.size is not None:
+            if len(self.size) != 2:
+                raise ValueError(f"Figure: size must be (width, height) in inches, got {self.size}")
+            for part in self.size:
+                check_positive("Figure", "size", part)
+
+    def with_banner(self, text: str | None) -> "Figure":
+        """The same figure with another banner, or with none."""
+        return replace(self, banner=text)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of panels."""
+        count = len(self.panels)
+        columns = min(self.columns or {1: 1, 2: 2, 4: 2}.get(count, 3), count)
+        return math.ceil(count / columns), columns
+
+    @property
+    def width(self) -> float:
+        """The width in inches."""
+        if self.size is not None:
+            return float(self.size[0])
+        return {1: 6.4, 2: 9.2, 3: 12.4}.get(self.shape[1], 3.9 * self.shape[1])
+
+    def letter(self, place: int) -> str:
+        """The letter of a panel, "(a)"; empty in a figure of one panel."""
+        if len(self.panels) == 1:
+            return ""
+        rank, last = divmod(place, 26)
+        return f"({string.ascii_lowercase[rank - 1] if rank else ''}{string.ascii_lowercase[last]})"
+
+
+def _plural(noun: str, count: int) -> str:
+    return noun if count == 1 else f"{noun}s"

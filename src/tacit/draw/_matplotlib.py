@@ -1,0 +1,235 @@
+"""The Matplotlib renderer: the page around the panels, in inches and points.
+
+Only the object interface is used (no pyplot) and settings change only inside a context, so that
+drawing leaves nothing behind in the caller's process.
+"""
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.draw._axis import Axis
+from tacit.draw._figure import Figure, Panel
+from tacit.draw._legend import MARGIN, columns_for, free_corner
+from tacit.draw._matplotlib_marks import DRAW
+from tacit.draw._matplotlib_page import (
+    LINE_SPACING,
+    PANEL_TITLE,
+    POINT,
+    SMALL,
+    Page,
+    axes_depth,
+    extent,
+    size_of,
+    text_width,
+    wrapped,
+)
+from tacit.draw._palette import GRID, ROLES, SPINE
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Sheet
+    from matplotlib.legend import Legend
+
+DPI = 160
+_ROW = {1: 4.1, 2: 3.3}  # inches that a row of panels takes, by columns
+_ROW_OF_MANY = 3.1
+_FINE = 1e8  # a log axis over a larger ratio has no room for minor ticks
+
+_STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # comes with Matplotlib, so that all machines draw the same
+    "font.size": 9.0,
+    "text.color": ROLES["ink"],
+    "axes.labelcolor": ROLES["ink"],
+    "axes.labelsize": 9.0,
+    "axes.labelpad": 4.0,
+    "axes.edgecolor": SPINE,
+    "axes.linewidth": 0.7,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "xtick.color": SPINE,
+    "ytick.color": SPINE,
+    "xtick.labelcolor": ROLES["ink"],
+    "ytick.labelcolor": ROLES["ink"],
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "xtick.major.size": 3.0,
+    "ytick.major.size": 3.0,
+    "xtick.minor.size": 1.6,
+    "ytick.minor.size": 1.6,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "hatch.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8.0,
+    "legend.handlelength": 1.9,
+    "legend.handletextpad": 0.6,
+    "legend.labelspacing": 0.4,
+    "legend.columnspacing": 1.4,
+    "legend.borderpad": 0.0,
+    "legend.borderaxespad": 0.0,
+    "svg.hashsalt": "tacit",  # else the names inside an SVG are drawn at random
+    "svg.fonttype": "path",
+}
+
+
+def style() -> AbstractContextManager[None]:
+    """Matplotlib's own defaults with this style on top, whatever the user's settings are."""
+    from matplotlib import style as styles
+
+    context: AbstractContextManager[None] = styles.context(["default", _STYLE])
+    return context
+
+
+def to_matplotlib(figure: Figure) -> "Sheet":
+    """The figure as a Matplotlib figure on an Agg canvas."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Sheet
+
+    rows, columns = figure.shape
+    with style():
+        sheet = Sheet(figsize=(figure.width, 1), dpi=DPI, layout="constrained")
+        FigureCanvasAgg(sheet)
+        page = Page(figure, sheet)
+        panels_height = rows * _ROW.get(columns, _ROW_OF_MANY)
+        if figure.size is not None:
+            panels_height = float(figure.size[1]) - page.top - page.bottom
+        grid = sheet.add_gridspec(rows, columns)
+        drawn = []
+        for place, panel in enumerate(figure.panels):
+            axes = sheet.add_subplot(grid[divmod(place, columns)])
+            drawn.append((panel, axes, _draw_panel(panel, axes)))
+        page.fit(panels_height)
+        # Titles and legends depend on the room that the axes have, known only now.
+        extra = np.zeros((rows, columns))
+        for place, (panel, axes, handles) in enumerate(drawn):
+            above = _set_title(panel, axes, figure.letter(place))
+            extra[divmod(place, columns)] = above + _set_foot(panel, axes, handles)
+        if figure.size is None:
+            panels_height += float(extra.max(axis=1).sum())
+        page.fit(panels_height)
+        page.draw()
+    return sheet
+
+
+def _draw_panel(panel: Panel, axes: "Axes") -> list["Artist"]:
+    """Axes and marks; what stands for the labelled marks in the legend is returned."""
+    x, y = panel.ranges()
+    _set_axis(axes, "x", panel.x, x)
+    _set_axis(axes, "y", panel.y, y)
+    axes.grid(visible=not panel.heatmaps)
+    entries = [] if panel.empty else panel.legend_marks()
+    handles = [(mark, DRAW[type(mark)](mark, panel, axes)) for mark in panel.marks]
+    axes.set(xlim=x, ylim=y)
+    if panel.heatmaps:
+        axes.spines[:].set_visible(False)
+    if panel.empty:
+        words = {"ha": "center", "va": "center", "color": ROLES["muted"]}
+        axes.text(0.5, 0.5, "nothing to show", transform=axes.transAxes, **words)
+    return [handle for mark, handle in handles if mark in entries]
+
+
+def _set_axis(axes: "Axes", name: str, axis: Axis, ends: tuple[float, float]) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+
+    # With this linscale Matplotlib's symlog is ours: a decade as long as the linear part.
+    bend = {"linthresh": axis.threshold, "linscale": 0.9} if axis.scale == "symlog" else {}
+    getattr(axes, f"set_{name}scale")(axis.scale, **bend)
+    getattr(axes, f"set_{name}label")(axis.label, parse_math=False)
+    ruler = getattr(axes, f"{name}axis")
+    ticks = axis.ticks_within(*ends)
+    # A tick's text cannot be told not to read TeX; an escaped dollar sign stays one.
+    ruler.set_ticks(list(ticks), labels=[text.replace("$", r"\$") for text in ticks.values()])
+    fine = axis.scale == "log" and axis.ticks is None and ends[1] / ends[0] < _FINE
+    ruler.set_minor_locator(LogLocator(subs=range(2, 10)) if fine else NullLocator())
+    ruler.set_minor_formatter(NullFormatter())
+
+
+def _set_title(panel: Panel, axes: "Axes", letter: str) -> float:
+    """Title and letter, left aligned; the height of its lines beyond the first is returned."""
+    indent = text_width(letter, axes, PANEL_TITLE, "bold") + 4 if letter else 0.0
+    lines = wrapped(panel.title, axes, size_of(axes)[0] - indent, PANEL_TITLE)
+    title = axes.annotate(
+        "\n".join(lines) or " ",
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(indent, 7),
+        textcoords="offset points",
+        va="bottom",
+        fontsize=PANEL_TITLE,
+        linespacing=LINE_SPACING,
+        parse_math=False,
+    )
+    title.set_gid("title")
+    if letter:
+        # It hangs on the title, so that it stands at the first of several lines.
+        place = {"xycoords": title, "textcoords": "offset points", "va": "top", "ha": "left"}
+        look = {"fontsize": PANEL_TITLE, "fontweight": "bold", "linespacing": LINE_SPACING}
+        axes.annotate(letter, (0, 1), xytext=(-indent, 0), **place, **look)
+    return (len(lines) - 1) * PANEL_TITLE * LINE_SPACING * POINT
+
+
+def _set_foot(panel: Panel, axes: "Axes", handles: list["Artist"]) -> float:
+    """Note and legend; the height in inches that they need under the axes is returned."""
+    width, _ = size_of(axes)
+    used = depth = axes_depth(axes)
+    note = wrapped(panel.full_note(), axes, width, SMALL)
+    if note:
+        axes.annotate(
+            "\n".join(note),
+            (0, 0),
+            xycoords="axes fraction",
+            xytext=(0, -used - 5),
+            textcoords="offset points",
+            va="top",
+            fontsize=SMALL,
+            fontstyle="italic",
+            linespacing=LINE_SPACING,
+            color=ROLES["muted"],
+            parse_math=False,
+        )
+        used += 5 + len(note) * SMALL * LINE_SPACING
+    if handles:
+        labels = [mark.legend_label or "" for mark in panel.legend_marks()]
+        used += _set_legend(panel, axes, handles, labels, used + 7)
+    return (used - depth) * POINT
+
+
+def _set_legend(
+    panel: Panel, axes: "Axes", handles: list["Artist"], labels: list[str], depth: float
+) -> float:
+    """A legend where it hides nothing; the height that it takes below `depth`, in points."""
+    from matplotlib.transforms import ScaledTranslation
+
+    size = size_of(axes)
+    one = extent(_legend(axes, handles, labels))
+    corner = free_corner(panel, one, size)
+    if corner is not None:
+        across = {0: "left", 0.5: "center", 1: "right"}[corner.x]
+        up = {0: "lower", 0.5: "center", 1: "upper"}[corner.y]
+        _legend(axes, handles, labels, loc=f"{up} {across}", bbox_to_anchor=(MARGIN, MARGIN, 1 - 2 * MARGIN, 1 - 2 * MARGIN))
+        return 0.0
+    down = ScaledTranslation(0, -depth * POINT, axes.figure.dpi_scale_trans)
+    below = {"loc": "upper left", "bbox_to_anchor": (0, 0)}
+    columns = columns_for(len(labels), one[0] + 12, size[0])
+    legend = _legend(
+        axes, handles, labels, ncols=columns, bbox_transform=axes.transAxes + down, **below
+    )
+    return extent(legend)[1] + 7
+
+
+def _legend(
+    axes: "Axes", handles: list["Artist"], labels: list[str], **options: Any
+) -> "Legend":
+    # Matplotlib drops labels that begin with "_" and reads TeX; set as text they stay themselves.
+    legend = axes.legend(handles, ["-"] * len(labels), **options)
+    for text, label in zip(legend.get_texts(), labels, strict=True):
+        text.set_parse_math(False)
+        text.set_text(label)
+    legend.set_zorder(5)
+    return legend

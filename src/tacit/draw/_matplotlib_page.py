@@ -1,0 +1,132 @@
+"""The page around Matplotlib's panels: banner, title and caption, and the measuring of text.
+
+Lengths are in points, except those of the page, which are in inches as Matplotlib's are.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.draw._figure import Figure
+from tacit.draw._palette import BANNER_EDGE, BANNER_FILL, BANNER_INK, ROLES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Sheet
+
+POINT = 1 / 72  # in inches
+TITLE, PANEL_TITLE, BANNER, SMALL = 12.5, 9.5, 9.5, 8.0
+LINE_SPACING = 1.3
+_MARGIN = 9.0  # around the page
+_GAP = 8.0  # between title, panels and caption
+_PAD = 6.5  # above and below the words of the banner
+_LEAST = 0.5  # inches of panels, however small the page
+
+
+class Page:
+    """Lays out a sheet from top to bottom: banner, title, panels, caption."""
+
+    def __init__(self, figure: Figure, sheet: "Sheet") -> None:
+        self.sheet = sheet
+        width = figure.width / POINT - 2 * _MARGIN
+        self.banner = wrapped(figure.banner or "", sheet, width - 6, BANNER, "bold")
+        self.title = wrapped(figure.title, sheet, width, TITLE, "bold")
+        self.caption = wrapped(figure.caption, sheet, width, SMALL)
+        self._banner_height = _height(self.banner, BANNER) + 2 * _PAD if self.banner else 0.0
+        title = _height(self.title, TITLE) + _GAP if self.title else 0.0
+        caption = _height(self.caption, SMALL) + _GAP if self.caption else 0.0
+        self.top = (self._banner_height + _MARGIN + title) * POINT
+        self.bottom = (_MARGIN + caption) * POINT
+
+    def fit(self, panels: float) -> None:
+        """Give the panels a height in inches, and the sheet what all need together."""
+        panels = max(panels, _LEAST)
+        width, height = self.sheet.get_figwidth(), self.top + panels + self.bottom
+        self.sheet.set_size_inches(width, height)
+        engine: Any = self.sheet.get_layout_engine()
+        side = _MARGIN * POINT / width
+        rect = (side, self.bottom / height, 1 - 2 * side, panels / height)
+        engine.set(rect=rect, w_pad=0.02, h_pad=0.02, wspace=0.05, hspace=0.06)
+        engine.execute(self.sheet)
+
+    def draw(self) -> None:
+        """Write what stands around the panels, and keep the panels where they are now."""
+        from matplotlib.patches import Rectangle
+
+        self.sheet.set_layout_engine("none")
+        width, height = (inches / POINT for inches in self.sheet.get_size_inches())
+        left, top = _MARGIN / width, height
+        if self.banner:
+            strip = self._banner_height / height
+            for x, part, colour in ((0, 1, BANNER_FILL), (0, 4 / width, BANNER_EDGE)):
+                box = Rectangle((x, 1 - strip), part, strip, facecolor=colour, linewidth=0)
+                box.set_transform(self.sheet.transFigure)
+                box.set_gid("banner")
+                self.sheet.add_artist(box)
+            look = {"color": BANNER_INK, "fontsize": BANNER, "fontweight": "bold"}
+            self._write(self.banner, left + 4 / width, 1 - _PAD / height, "top", look)
+            top -= self._banner_height
+        title = {"fontsize": TITLE, "fontweight": "bold"}
+        self._write(self.title, left, (top - _MARGIN) / height, "top", title)
+        small = {"fontsize": SMALL, "color": ROLES["muted"]}
+        self._write(self.caption, left, _MARGIN / height, "bottom", small)
+
+    def _write(self, lines: list[str], x: float, y: float, va: Any, look: dict[str, Any]) -> None:
+        if lines:
+            words = self.sheet.text(
+                x, y, "\n".join(lines), va=va, linespacing=LINE_SPACING, parse_math=False, **look
+            )
+            words.set_in_layout(False)
+
+
+def _height(lines: list[str], size: float) -> float:
+    return len(lines) * size * LINE_SPACING
+
+
+def wrapped(
+    text: str, inside: "Axes | Sheet", width: float, size: float, weight: str = "normal"
+) -> list[str]:
+    """The text in lines no wider than `width` points; its own line breaks are kept."""
+    lines = []
+    for paragraph in text.strip().splitlines():
+        line = ""
+        for word in paragraph.split():
+            longer = f"{line} {word}".strip()
+            if line and text_width(longer, inside, size, weight) > width:
+                lines.append(line)
+                line = word
+            else:
+                line = longer
+        lines.append(line)
+    return lines
+
+
+def text_width(text: str, inside: "Axes | Sheet", size: float, weight: str = "normal") -> float:
+    """How wide a line of text is, in points."""
+    from matplotlib.font_manager import FontProperties
+
+    sheet = _sheet_of(inside)
+    font = FontProperties(size=size, weight=weight)
+    wide, _, _ = sheet.canvas.get_renderer().get_text_width_height_descent(text, font, False)
+    return float(wide) * 72 / sheet.dpi
+
+
+def size_of(axes: "Axes") -> tuple[float, float]:
+    """Width and height of the axes, in points."""
+    box = axes.get_window_extent()
+    return box.width * 72 / axes.figure.dpi, box.height * 72 / axes.figure.dpi
+
+
+def axes_depth(axes: "Axes") -> float:
+    """How far ticks and label reach below the axes, in points."""
+    box = axes.xaxis.get_tightbbox(_sheet_of(axes).canvas.get_renderer())
+    bottom = axes.get_window_extent().y0
+    return 0.0 if box is None else max(0.0, bottom - box.y0) * 72 / axes.figure.dpi
+
+
+def extent(artist: Any) -> tuple[float, float]:
+    """Width and height of an artist, in points."""
+    box = artist.get_window_extent()
+    return box.width * 72 / artist.figure.dpi, box.height * 72 / artist.figure.dpi
+
+
+def _sheet_of(inside: "Axes | Sheet") -> Any:
+    return inside.figure if inside.figure is not None else inside

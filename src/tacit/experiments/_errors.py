@@ -1,0 +1,21 @@
+"""Errors of use, each in one sentence that can be shown as it is."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class UsageError(ValueError):
+    """A wrong input: the message names the field, the value received and what is allowed."""
+
+
+class ReproductionError(RuntimeError):
+    """A run of which nothing came out: every batch failed. Its notes hold the first traceback."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint after a wrong name: the nearest known ones, or else all of them."""
+    options = sorted(known)
+    close = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
+    if close:
+        return "did you mean " + " or ".join(repr(option) for option in close) + "?"
+    return f"known: {', '.join(options)}" if options else "there are none"

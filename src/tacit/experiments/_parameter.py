@@ -1,0 +1,137 @@
+"""One documented parameter of an experiment: its kind, its range, whether it is swept."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.experiments._errors import UsageError, nearest
+
+METADATA = "tacit"
+
+_KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a word"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is known of a field of a config.
+
+    **Arguments:**
+
+    - `doc`: what it is, in a line.
+    - `kind`: `bool`, `int`, `float` or `str`.
+    - `many`: whether the field holds a tuple of values rather than one.
+    - `swept`: whether that tuple is an axis of the grid.
+    - `low`, `high`: the range, ends included; `choices`: the allowed values.
+    - `units`: of the coordinate in the dataset.
+    """
+
+    doc: str
+    kind: type
+    many: bool = False
+    swept: bool = False
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[Any, ...] | None = None
+    units: str = "1"
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values in words: `an integer from 2 to 2000`."""
+        if self.choices is not None:
+            return "one of " + ", ".join(str(choice) for choice in self.choices)
+        words = _KINDS[self.kind]
+        if self.low is not None and self.high is not None:
+            return f"{words} from {self.low} to {self.high}"
+        if self.low is not None:
+            return f"{words} of at least {self.low}"
+        return words if self.high is None else f"{words} of at most {self.high}"
+
+    def normalised(self, name: str, value: Any) -> Any:
+        """`value` as the field `name` holds it, or a `UsageError`."""
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        listed = isinstance(value, list | tuple | range)
+        if not self.many:
+            if not listed:
+                return self._one(name, value)
+            if len(value) == 1:
+                return self._one(name, value[0])
+            raise UsageError(f"{name}: received {list(value)}, it takes one value: {self.allowed}")
+        values = tuple(self._one(name, item) for item in (value if listed else (value,)))
+        if not values:
+            raise UsageError(f"{name}: received no values, it takes one or more: {self.allowed}")
+        twice = sorted({str(item) for item in values if values.count(item) > 1})
+        if self.swept and twice:
+            raise UsageError(f"{name}: received {', '.join(twice)} twice, values must be distinct")
+        return values
+
+    def _one(self, name: str, value: Any) -> Any:
+        converted = self._converted(value.item() if isinstance(value, np.generic) else value)
+        inside = converted is not None and (
+            (self.low is None or converted >= self.low)
+            and (self.high is None or converted <= self.high)
+            and (self.choices is None or converted in self.choices)
+        )
+        if not inside:
+            hint = ""
+            if self.choices is not None and isinstance(value, str):
+                hint = f" ({nearest(value, map(str, self.choices))})"
+            raise UsageError(f"{name}: received {value!r}, allowed is {self.allowed}{hint}")
+        return converted
+
+    def _converted(self, value: Any) -> Any:
+        """`value` as the parameter's kind, None if it is not of that kind."""
+        if isinstance(value, bool) or self.kind is bool:
+            return value if isinstance(value, bool) and self.kind is bool else None
+        if self.kind is str:
+            return value if isinstance(value, str) and value else None
+        if not isinstance(value, int | float) or math.isnan(value):
+            return None
+        if self.kind is float:
+            return float(value)
+        return int(value) if math.isfinite(value) and value == int(value) else None
+
+
+def parameter(
+    default: Any,
+    doc: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: Sequence[Any] | None = None,
+    swept: bool = False,
+    units: str = "1",
+) -> Any:
+    """A field of a `Config`. The kind of its values is that of `default`.
+
+    **Arguments:**
+
+    - `default`: one value, or a tuple of values for a field that holds several.
+    - `doc`: what it is, in a line.
+    - `low`, `high`, `choices`: what is allowed, ends included.
+    - `swept`: whether it is an axis of the grid; `default` is then a tuple.
+    - `units`: of the coordinate in the dataset.
+    """
+    many = isinstance(default, tuple)
+    if swept and not many:
+        raise ValueError(f"default: received {default!r}, a swept parameter needs a tuple")
+    values = default if many else (default,)
+    kinds = {type(value) for value in values}
+    kind = float if kinds == {int, float} else kinds.pop() if len(kinds) == 1 else None
+    if kind not in _KINDS:
+        raise ValueError(f"default: received {default!r}, values must be bool, int, float or str")
+    spec = Parameter(
+        doc=doc,
+        kind=kind,
+        many=many,
+        swept=swept,
+        low=low,
+        high=high,
+        choices=None if choices is None else tuple(choices),
+        units=units,
+    )
+    return dataclasses.field(default=default, metadata={METADATA: spec})

@@ -1,0 +1,117 @@
+"""Where experiments are found: built in, in entry points, in a file of the user's own."""
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+import warnings
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+
+from tacit.experiments._base import Experiment
+from tacit.experiments._errors import UsageError, nearest
+
+ENTRY_POINTS = "tacit.experiments"
+
+BUILT_IN = {
+    "lowdim/fig1a": "tacit.experiments.lowdim.fig1a:Fig1a",
+}
+
+
+def _plugins() -> dict[str, EntryPoint]:
+    """Entry points by id; a built-in id cannot be taken over."""
+    found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    return {name: point for name, point in found.items() if name not in BUILT_IN}
+
+
+def experiment_ids() -> list[str]:
+    """Every known id, built-in ones first, without importing an experiment."""
+    return [*BUILT_IN, *sorted(_plugins())]
+
+
+def list_experiments() -> list[Experiment]:
+    """Every known experiment. A plug-in that cannot be loaded is left out with a warning."""
+    found = []
+    for name in experiment_ids():
+        try:
+            found.append(find_experiment(name))
+        except UsageError as error:
+            if name in BUILT_IN:
+                raise
+            warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+    return found
+
+
+def find_experiment(name: str) -> Experiment:
+    """The experiment with an id, or the one in a file: `path/to/file.py[:Class]`."""
+    path, colon, attribute = name.rpartition(":") if ".py:" in name else (name, "", "")
+    if path.endswith(".py"):
+        return _from_file(Path(path), attribute if colon else None)
+    if name in BUILT_IN:
+        module, _, attribute = BUILT_IN[name].partition(":")
+        experiment = getattr(importlib.import_module(module), attribute)()
+    else:
+        plugins = _plugins()
+        if name not in plugins:
+            hint = nearest(name, experiment_ids())
+            raise UsageError(f"experiment: {name!r} is not known, {hint}")
+        try:
+            experiment = plugins[name].load()()
+        except Exception as error:
+            raise UsageError(
+                f"experiment: {name!r} from {plugins[name].value} could not be loaded: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+    experiment.source = name
+    return experiment
+
+
+def _from_file(path: Path, attribute: str | None) -> Experiment:
+    if not path.is_file():
+        raise UsageError(f"experiment: there is no file {str(path)!r}")
+    try:
+        module = _load(path.resolve())
+        kinds = {
+            kind.__name__: kind
+            for kind in vars(module).values()
+            if inspect.isclass(kind)
+            and issubclass(kind, Experiment)
+            and kind.__module__ == module.__name__
+            and not inspect.isabstract(kind)
+        }
+        if attribute is not None and attribute not in kinds:
+            hint = nearest(attribute, kinds)
+            raise UsageError(f"experiment: {path} has no experiment {attribute!r}, {hint}")
+        if attribute is None and len(kinds) != 1:
+            words = f"several ({', '.join(kinds)}): write {path}:NAME" if kinds else "none"
+            raise UsageError(f"experiment: {path} must define one Experiment, it has {words}")
+        name = attribute or next(iter(kinds))
+        experiment = kinds[name]()
+    except UsageError:
+        raise
+    except Exception as error:
+        raise UsageError(
+            f"experiment: {path} could not be loaded: {type(error).__name__}: {error}"
+        ) from error
+    experiment.source = f"{path.resolve()}:{name}"
+    return experiment
+
+
+def _load(path: Path) -> ModuleType:
+    # A name of its own for each file; dataclasses look their module up by it.
+    name = (
+        f"tacit_file_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=4).hexdigest()}"
+    )
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"experiment: {path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -1,0 +1,86 @@
+"""What a run of an experiment gives back."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.claims import Claim, Movement, compare
+from tacit.experiments._base import Experiment
+from tacit.experiments._config import Config
+from tacit.experiments._reference import load_reference
+from tacit.sweep import SweepSummary
+
+if TYPE_CHECKING:
+    import xarray
+
+    import tacit.draw
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reproduction:
+    """An experiment that was run: its dataset, its claims, its figure.
+
+    **Arguments:**
+
+    - `experiment`, `config`, `preset`: what was run.
+    - `dataset`: the cells of this config, as an `xarray.Dataset`.
+    - `claims`: decided from the dataset.
+    - `outcomes`: how many cells ended how.
+    - `seconds`: wall time of the run; near zero when everything was stored already.
+    - `path`: the folder with the store, the figure and `claims.json`.
+    - `summary`: what the sweep computed, skipped and failed at.
+    - `warnings`: what the store set aside or passed over, in words.
+    """
+
+    experiment: Experiment
+    config: Config
+    preset: str
+    dataset: "xarray.Dataset"
+    claims: tuple[Claim, ...]
+    outcomes: Mapping[str, int]
+    seconds: float
+    path: Path
+    summary: SweepSummary
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether every decided verdict is the expected one."""
+        return all(claim.as_expected for claim in self.claims)
+
+    def figure(self) -> "tacit.draw.Figure":
+        """The figure, which says on its face what is undecided or came out otherwise.
+
+        The counts of outcomes stand at the end of its caption.
+        """
+        figure = self.experiment.draw(self.dataset, self.config, self.claims)
+        counts = ", ".join(f"{count} {name}" for name, count in self.outcomes.items())
+        caption = f"{figure.caption} Outcomes: {counts}.".strip()
+        notices = [figure.banner] if figure.banner else []
+        undecided = [claim.name for claim in self.claims if claim.verdict == "undecided"]
+        unexpected = [claim.name for claim in self.claims if not claim.as_expected]
+        notices += [f"Undecided: {', '.join(undecided)}"] if undecided else []
+        notices += [f"Not as expected: {', '.join(unexpected)}"] if unexpected else []
+        figure = dataclasses.replace(figure, caption=caption)
+        return figure.with_banner("; ".join(notices)) if notices else figure
+
+    def compare(self) -> list[Movement] | None:
+        """What moved since the committed reference of this preset; None when there is none."""
+        reference = load_reference(self.experiment, self.preset)
+        return None if reference is None else compare(self.claims, reference)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run in JSON's types: what `claims.json` holds and `--json` prints."""
+        return {
+            "experiment": self.experiment.id,
+            "title": self.experiment.summary,
+            "paper": self.experiment.paper,
+            "figure": self.experiment.figure,
+            "preset": self.preset,
+            "claims": [claim.to_dict() for claim in self.claims],
+            "outcomes": dict(self.outcomes),
+            "seconds": round(self.seconds, 3),
+            "as_expected": self.as_expected,
+        }

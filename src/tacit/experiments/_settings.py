@@ -1,0 +1,62 @@
+"""Settings from the command line: `name=v1,v2`, with `5:20` or `5..20` for integers."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from tacit.experiments._base import Experiment
+from tacit.experiments._errors import UsageError
+from tacit.experiments._parameter import Parameter
+
+_RANGE = re.compile(r"(-?\d+)(?::|\.\.)(-?\d+)")
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+_MOST_VALUES = 100_000
+
+
+def parse_setting(experiment: Experiment, text: str) -> tuple[str, Any]:
+    """The name and the value or values of `name=v1,v2`, checked against the experiment's config.
+
+    A range of integers includes both its ends. Wrong names and values are `UsageError`s.
+    """
+    name, equals, words = (part.strip() for part in text.partition("="))
+    if not equals or not name or not words:
+        raise UsageError(f"set: received {text!r}, the form is name=value or name=v1,v2")
+    spec = experiment.Config.parameter_named(name)
+    values: list[Any] = []
+    for word in words.split(","):
+        values += _values(name, spec, word.strip())
+    return name, spec.normalised(name, values)
+
+
+def parse_settings(experiment: Experiment, texts: Iterable[str]) -> dict[str, Any]:
+    """Several settings, each parameter at most once."""
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, value = parse_setting(experiment, text)
+        if name in settings:
+            raise UsageError(f"{name}: received twice, give all its values in one setting")
+        settings[name] = value
+    return settings
+
+
+def _values(name: str, spec: Parameter, word: str) -> list[Any]:
+    if spec.kind is int and (match := _RANGE.fullmatch(word)):
+        first, last = int(match[1]), int(match[2])
+        if not 0 <= last - first < _MOST_VALUES:
+            raise UsageError(
+                f"{name}: received the range {word!r}, it must go upwards and hold at most "
+                f"{_MOST_VALUES} values"
+            )
+        return list(range(first, last + 1))
+    if spec.kind is str:
+        return [word]
+    if spec.kind is bool:
+        if word.lower() in _TRUE + _FALSE:
+            return [word.lower() in _TRUE]
+    else:
+        for kind in (int, float):
+            try:
+                return [kind(word)]
+            except ValueError:
+                continue
+    raise UsageError(f"{name}: received {word!r}, allowed is {spec.allowed}")

@@ -1,0 +1,51 @@
+"""Stored results: one immutable file a batch, cells addressed by content, xarray on the way out."""
+
+from tacit.store._atomic import write_atomically
+from tacit.store._dimensions import (
+    CELL,
+    DEPTH,
+    HORIZON,
+    LAG,
+    LENGTH,
+    METHOD,
+    PRESENT,
+    RATE,
+    SCALE,
+    SEED,
+    SINGULAR_VALUE,
+    STEP,
+    TEACHER,
+    WIDTH,
+)
+from tacit.store._errors import StoreError
+from tacit.store._key import canonical, cell_key
+from tacit.store._provenance import device, precision, provenance
+from tacit.store._store import Store
+from tacit.store._variable import Variable, checked_arrays
+
+__all__ = [
+    "CELL",
+    "DEPTH",
+    "HORIZON",
+    "LAG",
+    "LENGTH",
+    "METHOD",
+    "PRESENT",
+    "RATE",
+    "SCALE",
+    "SEED",
+    "SINGULAR_VALUE",
+    "STEP",
+    "TEACHER",
+    "WIDTH",
+    "Store",
+    "StoreError",
+    "Variable",
+    "canonical",
+    "cell_key",
+    "checked_arrays",
+    "device",
+    "precision",
+    "provenance",
+    "write_atomically",
+]

@@ -1,0 +1,22 @@
+"""The names of dimensions, defined once: a typing error is an `ImportError`, not a new axis.
+
+An experiment's swept parameters are dimensions too and are named as their fields are.
+"""
+
+CELL = "cell"  # the leading axis of a part's arrays: one entry a point of the grid
+
+SEED = "seed"
+WIDTH = "width"
+DEPTH = "depth"
+LENGTH = "length"
+TEACHER = "teacher"
+METHOD = "method"
+RATE = "rate"
+SCALE = "scale"
+
+STEP = "step"
+LAG = "lag"
+HORIZON = "horizon"
+SINGULAR_VALUE = "singular_value"
+
+PRESENT = "present"  # not a dimension: the variable that says which cells are there

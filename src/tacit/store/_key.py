@@ -1,0 +1,48 @@
+"""Content addresses: a cell is known by its experiment, the version and all its parameters."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def canonical(value: Any) -> Any:
+    """`value` in the JSON form that addresses are made from.
+
+    Equal values have one form: 2 and 2.0 (also NumPy's) are one number, a tuple is a list, the
+    order of a mapping does not count. A float is written by its shortest representation.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        if math.isnan(value):
+            raise ValueError("a NaN cannot be the parameter of a cell: it equals nothing")
+        if math.isinf(value):
+            return {"__float__": repr(value)}
+        return int(value) if value.is_integer() else value
+    if isinstance(value, Mapping):
+        return {str(key): canonical(value[key]) for key in value}
+    if isinstance(value, np.ndarray):
+        return canonical(value.tolist())
+    if isinstance(value, list | tuple):
+        return [canonical(item) for item in value]
+    raise ValueError(
+        f"a {type(value).__name__} cannot be the parameter of a cell ({value!r}): "
+        "use numbers, strings, booleans, None, and lists or mappings of them"
+    )
+
+
+def canonical_text(value: Any) -> str:
+    """The canonical form as text, mappings in sorted order."""
+    return json.dumps(canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def cell_key(experiment: str, version: int, params: Mapping[str, Any]) -> str:
+    """The address of a cell: a hash of the experiment, its version and the cell's parameters."""
+    text = f"{canonical_text([experiment, version])}{canonical_text(params)}"
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

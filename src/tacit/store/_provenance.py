@@ -1,0 +1,87 @@
+"""Where results came from: parameters, versions, commit, device, precision, time.
+
+Nothing in it names a host or a path, and equality between runs never looks at it.
+"""
+
+import functools
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit._version import __version__
+from tacit.store._key import canonical
+
+_PACKAGES = ("diffrax", "equinox", "jax", "jaxlib", "numpy", "optax", "scipy", "xarray")
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """The versions of Python, tacit and the packages below it, without importing any."""
+    found = {"python": platform.python_version(), "tacit": __version__}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@functools.cache
+def commit() -> str | None:
+    """The commit of tacit's own checkout, with `-dirty` after changes; None if installed."""
+    here = Path(__file__).resolve()
+
+    def git(*words: str) -> str | None:
+        try:
+            done = subprocess.run(
+                ["git", "-C", str(here.parent), *words],
+                capture_output=True,
+                text=True,
+                timeout=10,
+                check=True,
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return done.stdout.strip() or None
+
+    # A copy in the environment of somebody's project lies in that project's checkout, untracked.
+    if git("ls-files", "--error-unmatch", here.name) is None:
+        return None
+    return git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+
+
+def device() -> str:
+    """The device that this process computes on, by JAX if the process has it, else the CPU."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return f"cpu: {platform.machine()}"
+    try:
+        first = jax.devices()[0]
+    except RuntimeError:  # JAX is there and finds no device: the cells did not use it
+        return f"cpu: {platform.machine()}"
+    return f"{first.platform}: {first.device_kind}"
+
+
+def precision(arrays: Mapping[str, np.ndarray]) -> str:
+    """The floating dtypes among the results, for example `float64`."""
+    return ", ".join(sorted({a.dtype.name for a in arrays.values() if a.dtype.kind in "fc"}))
+
+
+def provenance(
+    parameters: Mapping[str, Any], *, seconds: float, device: str, precision: str
+) -> dict[str, Any]:
+    """The record that goes into a part beside its arrays; `device` is where the cells ran."""
+    return {
+        "parameters": canonical(parameters),
+        "versions": versions(),
+        "commit": commit(),
+        "device": device,
+        "precision": precision,
+        "seconds": seconds,
+    }

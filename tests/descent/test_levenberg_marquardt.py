@@ -1,0 +1,87 @@
+"""Levenberg-Marquardt against linear algebra and SciPy."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.optimize
+
+from tacit.descent import LevenbergMarquardt, Stop, descend
+
+
+class Linear(eqx.Module):
+    matrix: np.ndarray
+    target: np.ndarray
+
+    def residuals(self, x):
+        return self.matrix @ x - self.target
+
+    def loss(self, x):
+        return jnp.sum(self.residuals(x) ** 2)
+
+
+def test_underdetermined_linear_problem_gets_the_nearest_solution():
+    rng = np.random.default_rng(0)
+    matrix, target, start = rng.normal(size=(4, 11)), rng.normal(size=4), rng.normal(size=11)
+    result = descend(start, Linear(matrix, target), LevenbergMarquardt(), stop=Stop(60, loss=1e-26))
+    nearest = start + np.linalg.pinv(matrix) @ (target - matrix @ start)
+    assert result.outcome == "converged"
+    np.testing.assert_allclose(result.model, nearest, atol=1e-11)
+
+
+def test_overdetermined_problem_agrees_with_scipy():
+    rng = np.random.default_rng(1)
+    times = np.linspace(0, 3, 25)
+    data = 2.0 * np.exp(-1.3 * times) + 0.05 * rng.normal(size=25)
+
+    class Decay(eqx.Module):
+        data: np.ndarray
+
+        def residuals(self, x):
+            return x[0] * jnp.exp(-x[1] * times) - self.data
+
+        def loss(self, x):
+            return jnp.sum(self.residuals(x) ** 2)
+
+    result = descend(np.array([1.0, 0.5]), Decay(data), LevenbergMarquardt(), stop=Stop(200))
+    oracle = scipy.optimize.least_squares(
+        lambda x: x[0] * np.exp(-x[1] * times) - data, [1.0, 0.5], xtol=1e-15, ftol=1e-15, gtol=1e-15
+    )
+    np.testing.assert_allclose(result.model, oracle.x, rtol=1e-6)
+    # There is no zero: it ends because no step lowers the loss any more.
+    assert result.outcome == "stalled"
+
+
+def test_it_never_takes_a_step_uphill():
+    def rosenbrock(x):
+        return jnp.array([10 * (x[1] - x[0] ** 2), 1 - x[0]])
+
+    class Rosenbrock(eqx.Module):
+        def residuals(self, x):
+            return rosenbrock(x)
+
+        def loss(self, x):
+            return jnp.sum(rosenbrock(x) ** 2)
+
+    from tacit.descent import Record
+
+    result = descend(
+        np.array([-1.2, 1.0]),
+        Rosenbrock(),
+        LevenbergMarquardt(),
+        stop=Stop(100, loss=1e-24),
+        record=Record.every(1, until=100),
+    )
+    assert result.outcome == "converged"
+    assert (np.diff(result.records["loss"]) <= 0).all()
+    np.testing.assert_allclose(result.model, [1, 1], atol=1e-10)
+
+
+def test_a_problem_without_residuals_is_refused():
+    with pytest.raises(ValueError, match=r"no residuals\(model\).*Optax"):
+        descend(np.ones(2), lambda x: jnp.sum(x**2), LevenbergMarquardt(), stop=Stop(3))
+
+
+def test_bad_damping_is_refused():
+    with pytest.raises(ValueError, match="damping"):
+        LevenbergMarquardt(damping=-1.0)
