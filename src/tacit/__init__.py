@@ -1,1 +1,45 @@
-"""What gradient descent does without being told."""
+"""What gradient descent does without being told.
+
+tacit is a laboratory for the implicit bias of gradient descent in recurrent networks and matrix
+factorisations. Rooms are imported when they are first used, so that `import tacit` is light:
+
+- `tacit.reproduce("lowdim/fig1a", width=[40, 100])` runs an experiment;
+- `tacit.descend(model, problem, method, stop=...)` trains a model, or thousands at once;
+- `tacit.models`, `tacit.problems`, `tacit.descent`, `tacit.measures` are the parts.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from tacit._version import __version__
+
+if TYPE_CHECKING:
+    from tacit import descent, draw, experiments, measures, models, problems
+    from tacit.descent import descend
+    from tacit.experiments import reproduce
+
+__all__ = [
+    "__version__",
+    "descend",
+    "descent",
+    "draw",
+    "experiments",
+    "measures",
+    "models",
+    "problems",
+    "reproduce",
+]
+
+_DOORS = {"descend": "tacit.descent", "reproduce": "tacit.experiments"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _DOORS:
+        return getattr(importlib.import_module(_DOORS[name]), name)
+    if name in __all__:
+        return importlib.import_module(f"tacit.{name}")
+    raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

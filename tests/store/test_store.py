@@ -258,7 +258,6 @@ def test_no_damage_goes_unnoticed(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("store")
     store = Store(path, experiment="toy/one", version=1)
     part = path / "parts" / add(store, [40], [0, 1])
-    before = dataset(store, [40], [0, 1])
     whole = bytearray(part.read_bytes())
     at = data.draw(st.integers(0, len(whole) - 1))
     if data.draw(st.booleans()):
@@ -267,11 +266,8 @@ def test_no_damage_goes_unnoticed(tmp_path_factory, data):
         whole = whole[:at]
     part.write_bytes(bytes(whole))
     after = Store(path, experiment="toy/one", version=1)
-    if after.warnings:
-        assert len(after) == 0
-        assert len(os.listdir(path / "parts" / "aside")) == 1
-    else:  # a byte of the archive that says nothing, such as a date
-        assert dataset(after, [40], [0, 1]).identical(before)
+    assert len(after) == 0
+    assert len(after.warnings) == len(os.listdir(path / "parts" / "aside")) == 1
 
 
 def test_equal_duplicates_are_quiet_and_others_are_reported(store):

@@ -1,15 +1,15 @@
 """Descent: the only loop. It moves any pytree down any loss, thousands of small models at once."""
 
-from ._descend import descend
-from ._lanes import Lanes
-from ._levenberg_marquardt import LevenbergMarquardt
-from ._method import AbstractMethod, Advance
-from ._objective import LossFunction, Objective
-from ._optax import OptaxMethod
-from ._outcome import Outcome
-from ._record import Record
-from ._result import DescentResult, Statistics
-from ._stop import Stop
+from tacit.descent._descend import descend
+from tacit.descent._lanes import Lanes
+from tacit.descent._levenberg_marquardt import LevenbergMarquardt
+from tacit.descent._method import AbstractMethod, Advance
+from tacit.descent._objective import LossFunction, Objective
+from tacit.descent._optax import OptaxMethod
+from tacit.descent._outcome import Outcome
+from tacit.descent._record import Record
+from tacit.descent._result import DescentResult, Statistics
+from tacit.descent._stop import Stop
 
 __all__ = [
     "AbstractMethod",

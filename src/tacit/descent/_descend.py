@@ -11,17 +11,17 @@ from jax.typing import ArrayLike
 
 from tacit._types import PRNGKeyArray, PyTree, precise
 
-from ._harvest import Harvest
-from ._lanes import Lanes
-from ._method import as_method
-from ._objective import as_problem
-from ._outcome import Outcome
-from ._plan import Plan, next_bucket
-from ._progress import progress_bar
-from ._record import Record
-from ._result import DescentResult, Statistics
-from ._segment import Given, Lane, Program, run_segment, start_lanes
-from ._stop import Stop
+from tacit.descent._harvest import Harvest
+from tacit.descent._lanes import Lanes
+from tacit.descent._method import as_method
+from tacit.descent._objective import as_problem
+from tacit.descent._outcome import Outcome
+from tacit.descent._plan import Plan, next_bucket
+from tacit.descent._progress import progress_bar
+from tacit.descent._record import Record
+from tacit.descent._result import DescentResult, Statistics
+from tacit.descent._segment import Given, Lane, Program, run_segment, start_lanes
+from tacit.descent._stop import Stop
 
 
 @precise

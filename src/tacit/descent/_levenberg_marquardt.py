@@ -7,8 +7,8 @@ from jax.flatten_util import ravel_pytree
 
 from tacit._types import Array, Float, PyTree
 
-from ._method import AbstractMethod, Advance
-from ._objective import Objective
+from tacit.descent._method import AbstractMethod, Advance
+from tacit.descent._objective import Objective
 
 
 class _State(eqx.Module):

@@ -7,7 +7,7 @@ import equinox as eqx
 
 from tacit._types import Array, PyTree
 
-from ._objective import Objective
+from tacit.descent._objective import Objective
 
 
 class Advance(eqx.Module):
@@ -36,7 +36,7 @@ class AbstractMethod(eqx.Module):
 
 def as_method(method: Any) -> AbstractMethod:
     """A method of ours as it is, or an Optax transformation wrapped as one."""
-    from ._optax import OptaxMethod, is_transformation
+    from tacit.descent._optax import OptaxMethod, is_transformation
 
     if isinstance(method, AbstractMethod):
         return method

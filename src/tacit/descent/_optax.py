@@ -8,8 +8,8 @@ import optax
 
 from tacit._types import Array, PyTree
 
-from ._method import AbstractMethod, Advance
-from ._objective import Objective
+from tacit.descent._method import AbstractMethod, Advance
+from tacit.descent._objective import Objective
 
 
 class OptaxMethod(AbstractMethod):

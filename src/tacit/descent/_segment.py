@@ -8,9 +8,9 @@ import jax.numpy as jnp
 
 from tacit._types import Array, PRNGKeyArray, PyTree
 
-from ._method import AbstractMethod
-from ._objective import Objective
-from ._outcome import Outcome
+from tacit.descent._method import AbstractMethod
+from tacit.descent._objective import Objective
+from tacit.descent._outcome import Outcome
 
 
 class Lane(eqx.Module):

@@ -46,7 +46,9 @@ class Axis:
         check_choice("Axis", "scale", self.scale, SCALES)
         check_positive("Axis", "threshold", self.threshold)
         if self.limits is not None and len(self.limits) != 2:
-            raise ValueError(f"Axis: limits must be two ends (either may be None), got {self.limits}")
+            raise ValueError(
+                f"Axis: limits must be two ends (either may be None), got {self.limits}"
+            )
         ends = [end for end in self.limits or () if end is not None]
         for name, values in (("limits", ends), ("ticks", list(self.tick_texts() or ()))):
             array = np.array([checked_number("Axis", name, value) for value in values])

@@ -32,7 +32,9 @@ def checked_number(owner: str, name: str, value: SupportsFloat) -> float:
     except (TypeError, ValueError):
         raise ValueError(f"{owner}: {name} must be a number, got {value!r}") from None
     if not np.isfinite(number):
-        raise ValueError(f"{owner}: {name} must be finite, got {number}; leave the mark out instead")
+        raise ValueError(
+            f"{owner}: {name} must be finite, got {number}; leave the mark out instead"
+        )
     return number
 
 

@@ -54,7 +54,7 @@ class Panel:
                 if not axis.showable(np.asarray(centres)).all():
                     raise ValueError(
                         f"Panel: the Heatmap's {name} must be above 0 on a log axis, "
-                        f"got {centres}; use a linear axis"
+                        f"got {np.asarray(centres)}; use a linear axis"
                     )
 
     @property
@@ -88,7 +88,9 @@ class Panel:
         low, infinite = (sum(count[part] for count in counts) for part in (0, 1))
         words = [self.note] if self.note else []
         words += [f"{low:,} {_plural('value', low)} ≤ 0 not shown"] if low else []
-        words += [f"{infinite:,} infinite {_plural('value', infinite)} not shown"] if infinite else []
+        words += (
+            [f"{infinite:,} infinite {_plural('value', infinite)} not shown"] if infinite else []
+        )
         return "; ".join(words)
 
     def legend_marks(self) -> list[Mark]:
@@ -110,7 +112,8 @@ class Figure:
     - `columns`: panels a row; chosen for the number of panels if None.
     - `caption`: small text below, wrapped to the width.
     - `banner`: a notice on the face of the figure, in a strip on top, such as "undecided: …".
-    - `size`: (width, height) in inches; if None the height grows with legends and captions.
+    - `size`: (width, height) in inches; chosen for the panels if None. What stands around the
+      panels may need more height, and gets it.
     """
 
     title: str
@@ -128,7 +131,9 @@ class Figure:
         if self.columns is not None and self.columns < 1:
             raise ValueError(f"Figure: columns must be at least 1, got {self.columns}")
         if self.banner is not None and not self.banner.strip():
-            raise ValueError(f"Figure: banner must have words, got {self.banner!r}; None is no banner")
+            raise ValueError(
+                f"Figure: banner must have words, got {self.banner!r}; None is no banner"
+            )
         if self.size is not None:
             if len(self.size) != 2:
                 raise ValueError(f"Figure: size must be (width, height) in inches, got {self.size}")

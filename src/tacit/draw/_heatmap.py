@@ -23,7 +23,7 @@ class Heatmap(Mark):
     - `x`, `y`: ascending centres. Name categories through the axis: `ticks={0: "GRU", 1: "LSTM"}`.
     - `label`: what the colours mean, written beside the colour bar.
     - `scale`: "linear" or "log", of the colours.
-    - `limits`: ends of the colour scale, either may be None; values beyond them take the end colour.
+    - `limits`: ends of the colours, either may be None; values beyond them take the end colour.
     - `centre`: colours diverge, equally to both sides (in ratio on a log scale), from this value.
     - `annotate`: write each value into its cell.
     """

@@ -41,7 +41,9 @@ _CORNERS = [
 ]
 
 
-def free_corner(panel: Panel, size: tuple[float, float], axes: tuple[float, float]) -> Corner | None:
+def free_corner(
+    panel: Panel, size: tuple[float, float], axes: tuple[float, float]
+) -> Corner | None:
     """The first place where a legend of `size` hides nothing; None if it must stand outside.
 
     `size` and `axes` are (width, height) of the legend and of the axes, in points.

@@ -4,7 +4,6 @@ Only the object interface is used (no pyplot) and settings change only inside a 
 drawing leaves nothing behind in the caller's process.
 """
 
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from tacit.draw._figure import Figure, Panel
 from tacit.draw._legend import MARGIN, columns_for, free_corner
 from tacit.draw._matplotlib_marks import DRAW
 from tacit.draw._matplotlib_page import (
+    LABEL,
     LINE_SPACING,
     PANEL_TITLE,
     POINT,
@@ -25,7 +25,8 @@ from tacit.draw._matplotlib_page import (
     text_width,
     wrapped,
 )
-from tacit.draw._palette import GRID, ROLES, SPINE
+from tacit.draw._matplotlib_style import style
+from tacit.draw._palette import ROLES
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -36,54 +37,9 @@ if TYPE_CHECKING:
 DPI = 160
 _ROW = {1: 4.1, 2: 3.3}  # inches that a row of panels takes, by columns
 _ROW_OF_MANY = 3.1
+_LEAST_ROW = 1.7  # where a figure's size was given
+_SAMPLE = 24  # points that a line's sample takes in a legend
 _FINE = 1e8  # a log axis over a larger ratio has no room for minor ticks
-
-_STYLE: dict[str, Any] = {
-    "font.family": "DejaVu Sans",  # comes with Matplotlib, so that all machines draw the same
-    "font.size": 9.0,
-    "text.color": ROLES["ink"],
-    "axes.labelcolor": ROLES["ink"],
-    "axes.labelsize": 9.0,
-    "axes.labelpad": 4.0,
-    "axes.edgecolor": SPINE,
-    "axes.linewidth": 0.7,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "xtick.color": SPINE,
-    "ytick.color": SPINE,
-    "xtick.labelcolor": ROLES["ink"],
-    "ytick.labelcolor": ROLES["ink"],
-    "xtick.labelsize": 8.0,
-    "ytick.labelsize": 8.0,
-    "xtick.major.size": 3.0,
-    "ytick.major.size": 3.0,
-    "xtick.minor.size": 1.6,
-    "ytick.minor.size": 1.6,
-    "xtick.major.width": 0.7,
-    "ytick.major.width": 0.7,
-    "hatch.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.fontsize": 8.0,
-    "legend.handlelength": 1.9,
-    "legend.handletextpad": 0.6,
-    "legend.labelspacing": 0.4,
-    "legend.columnspacing": 1.4,
-    "legend.borderpad": 0.0,
-    "legend.borderaxespad": 0.0,
-    "svg.hashsalt": "tacit",  # else the names inside an SVG are drawn at random
-    "svg.fonttype": "path",
-}
-
-
-def style() -> AbstractContextManager[None]:
-    """Matplotlib's own defaults with this style on top, whatever the user's settings are."""
-    from matplotlib import style as styles
-
-    context: AbstractContextManager[None] = styles.context(["default", _STYLE])
-    return context
 
 
 def to_matplotlib(figure: Figure) -> "Sheet":
@@ -96,23 +52,27 @@ def to_matplotlib(figure: Figure) -> "Sheet":
         sheet = Sheet(figsize=(figure.width, 1), dpi=DPI, layout="constrained")
         FigureCanvasAgg(sheet)
         page = Page(figure, sheet)
-        panels_height = rows * _ROW.get(columns, _ROW_OF_MANY)
-        if figure.size is not None:
-            panels_height = float(figure.size[1]) - page.top - page.bottom
+        natural = rows * _ROW.get(columns, _ROW_OF_MANY)
+        given = 0.0 if figure.size is None else float(figure.size[1]) - page.top - page.bottom
+        page.resize(given or natural)
         grid = sheet.add_gridspec(rows, columns)
         drawn = []
         for place, panel in enumerate(figure.panels):
             axes = sheet.add_subplot(grid[divmod(place, columns)])
             drawn.append((panel, axes, _draw_panel(panel, axes)))
-        page.fit(panels_height)
+        page.fit(given or natural)
         # Titles and legends depend on the room that the axes have, known only now.
         extra = np.zeros((rows, columns))
         for place, (panel, axes, handles) in enumerate(drawn):
             above = _set_title(panel, axes, figure.letter(place))
             extra[divmod(place, columns)] = above + _set_foot(panel, axes, handles)
-        if figure.size is None:
-            panels_height += float(extra.max(axis=1).sum())
-        page.fit(panels_height)
+        around = float(extra.max(axis=1).sum())
+        least = natural if figure.size is None else rows * _LEAST_ROW
+        height = max(given, least + around)
+        page.fit(height)
+        changed = [_set_label(axes, "y", panel.y) for panel, axes, _ in drawn]
+        if any(changed):
+            page.fit(height)  # axes turned out shorter than a label beside them
         page.draw()
     return sheet
 
@@ -123,13 +83,14 @@ def _draw_panel(panel: Panel, axes: "Axes") -> list["Artist"]:
     _set_axis(axes, "x", panel.x, x)
     _set_axis(axes, "y", panel.y, y)
     axes.grid(visible=not panel.heatmaps)
+    # Setting limits also stops Matplotlib from scaling the axes itself.
+    axes.set(xlim=x, ylim=y)
     entries = [] if panel.empty else panel.legend_marks()
     handles = [(mark, DRAW[type(mark)](mark, panel, axes)) for mark in panel.marks]
-    axes.set(xlim=x, ylim=y)
     if panel.heatmaps:
         axes.spines[:].set_visible(False)
     if panel.empty:
-        words = {"ha": "center", "va": "center", "color": ROLES["muted"]}
+        words: dict[str, Any] = {"ha": "center", "va": "center", "color": ROLES["muted"]}
         axes.text(0.5, 0.5, "nothing to show", transform=axes.transAxes, **words)
     return [handle for mark, handle in handles if mark in entries]
 
@@ -140,7 +101,7 @@ def _set_axis(axes: "Axes", name: str, axis: Axis, ends: tuple[float, float]) ->
     # With this linscale Matplotlib's symlog is ours: a decade as long as the linear part.
     bend = {"linthresh": axis.threshold, "linscale": 0.9} if axis.scale == "symlog" else {}
     getattr(axes, f"set_{name}scale")(axis.scale, **bend)
-    getattr(axes, f"set_{name}label")(axis.label, parse_math=False)
+    _set_label(axes, name, axis)
     ruler = getattr(axes, f"{name}axis")
     ticks = axis.ticks_within(*ends)
     # A tick's text cannot be told not to read TeX; an escaped dollar sign stays one.
@@ -148,6 +109,15 @@ def _set_axis(axes: "Axes", name: str, axis: Axis, ends: tuple[float, float]) ->
     fine = axis.scale == "log" and axis.ticks is None and ends[1] / ends[0] < _FINE
     ruler.set_minor_locator(LogLocator(subs=range(2, 10)) if fine else NullLocator())
     ruler.set_minor_formatter(NullFormatter())
+
+
+def _set_label(axes: "Axes", name: str, axis: Axis) -> bool:
+    """Label an axis, in lines as long as it is now; says whether that changed anything."""
+    room = size_of(axes)[0 if name == "x" else 1]
+    label = getattr(axes, f"{name}axis").label
+    before, now = label.get_text(), "\n".join(wrapped(axis.label, axes, room, LABEL))
+    label.set(text=now, parse_math=False)
+    return bool(before != now)
 
 
 def _set_title(panel: Panel, axes: "Axes", letter: str) -> float:
@@ -168,9 +138,17 @@ def _set_title(panel: Panel, axes: "Axes", letter: str) -> float:
     title.set_gid("title")
     if letter:
         # It hangs on the title, so that it stands at the first of several lines.
-        place = {"xycoords": title, "textcoords": "offset points", "va": "top", "ha": "left"}
-        look = {"fontsize": PANEL_TITLE, "fontweight": "bold", "linespacing": LINE_SPACING}
-        axes.annotate(letter, (0, 1), xytext=(-indent, 0), **place, **look)
+        axes.annotate(
+            letter,
+            (0, 1),
+            xycoords=title,
+            xytext=(-indent, 0),
+            textcoords="offset points",
+            va="top",
+            fontsize=PANEL_TITLE,
+            fontweight="bold",
+            linespacing=LINE_SPACING,
+        )
     return (len(lines) - 1) * PANEL_TITLE * LINE_SPACING * POINT
 
 
@@ -195,7 +173,8 @@ def _set_foot(panel: Panel, axes: "Axes", handles: list["Artist"]) -> float:
         )
         used += 5 + len(note) * SMALL * LINE_SPACING
     if handles:
-        labels = [mark.legend_label or "" for mark in panel.legend_marks()]
+        words = [mark.legend_label or "" for mark in panel.legend_marks()]
+        labels = ["\n".join(wrapped(label, axes, width - _SAMPLE, SMALL)) for label in words]
         used += _set_legend(panel, axes, handles, labels, used + 7)
     return (used - depth) * POINT
 
@@ -212,7 +191,13 @@ def _set_legend(
     if corner is not None:
         across = {0: "left", 0.5: "center", 1: "right"}[corner.x]
         up = {0: "lower", 0.5: "center", 1: "upper"}[corner.y]
-        _legend(axes, handles, labels, loc=f"{up} {across}", bbox_to_anchor=(MARGIN, MARGIN, 1 - 2 * MARGIN, 1 - 2 * MARGIN))
+        _legend(
+            axes,
+            handles,
+            labels,
+            loc=f"{up} {across}",
+            bbox_to_anchor=(MARGIN, MARGIN, 1 - 2 * MARGIN, 1 - 2 * MARGIN),
+        )
         return 0.0
     down = ScaledTranslation(0, -depth * POINT, axes.figure.dpi_scale_trans)
     below = {"loc": "upper left", "bbox_to_anchor": (0, 0)}
@@ -223,9 +208,7 @@ def _set_legend(
     return extent(legend)[1] + 7
 
 
-def _legend(
-    axes: "Axes", handles: list["Artist"], labels: list[str], **options: Any
-) -> "Legend":
+def _legend(axes: "Axes", handles: list["Artist"], labels: list[str], **options: Any) -> "Legend":
     # Matplotlib drops labels that begin with "_" and reads TeX; set as text they stay themselves.
     legend = axes.legend(handles, ["-"] * len(labels), **options)
     for text, label in zip(legend.get_texts(), labels, strict=True):

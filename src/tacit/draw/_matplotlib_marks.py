@@ -9,6 +9,7 @@ from tacit.draw._axis import Floats
 from tacit.draw._figure import Panel
 from tacit.draw._heatmap import Heatmap
 from tacit.draw._marks import Band, HorizontalRule, Line, Mark, Points, Text, VerticalRule
+from tacit.draw._matplotlib_page import LABEL, size_of, wrapped
 from tacit.draw._palette import HATCH, NO_VALUE, PAPER, SPINE, blend, hex_of, readable_on
 from tacit.draw._ticks import number_text
 
@@ -118,7 +119,7 @@ def _heatmap(mark: Heatmap, panel: Panel, axes: "Axes") -> "Artist":
     missing: dict[str, Any] = {"facecolor": NO_VALUE, "edgecolor": HATCH, "hatch": "////"}
     for row, column in np.argwhere(~known):
         _cell(axes, x[column : column + 2], y[row : row + 2], missing)
-    _colour_bar(mark, panel, axes, cells)
+    _colour_bar(mark, axes, cells)
     if mark.annotate:
         places = mark.places()
         for row, column in np.argwhere(known):
@@ -143,16 +144,17 @@ def _cell(axes: "Axes", x: Floats, y: Floats, look: dict[str, Any]) -> None:
     axes.add_patch(Rectangle((x[0], y[0]), *size, linewidth=0.0, zorder=CELLS, **look))
 
 
-def _colour_bar(mark: Heatmap, panel: Panel, axes: "Axes", cells: Any) -> None:
+def _colour_bar(mark: Heatmap, axes: "Axes", cells: Any) -> None:
     sheet: Any = axes.figure
     low, high = mark.colour_range()
     shown = np.asarray(mark.z)[mark.has_value]
     below, above = bool((shown < low).any()), bool((shown > high).any())
     extend = {(True, True): "both", (True, False): "min", (False, True): "max"}
+    words = wrapped(mark.label, axes, size_of(axes)[1], LABEL)
     bar = sheet.colorbar(
         cells, ax=axes, pad=0.025, aspect=22, extend=extend.get((below, above), "neither")
     )
-    bar.set_label(mark.label, parse_math=False)
+    bar.set_label("\n".join(words), parse_math=False)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=2.5, width=0.6, color=SPINE)
     bar.ax.minorticks_off()

@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet
 
 POINT = 1 / 72  # in inches
-TITLE, PANEL_TITLE, BANNER, SMALL = 12.5, 9.5, 9.5, 8.0
+TITLE, PANEL_TITLE, BANNER, LABEL, SMALL = 12.5, 9.5, 9.5, 9.0, 8.0
 LINE_SPACING = 1.3
 _MARGIN = 9.0  # around the page
 _GAP = 8.0  # between title, panels and caption
 _PAD = 6.5  # above and below the words of the banner
-_LEAST = 0.5  # inches of panels, however small the page
 
 
 class Page:
@@ -36,11 +35,14 @@ class Page:
         self.top = (self._banner_height + _MARGIN + title) * POINT
         self.bottom = (_MARGIN + caption) * POINT
 
+    def resize(self, panels: float) -> None:
+        """Give the sheet the height for panels of this height, in inches, and all around them."""
+        self.sheet.set_size_inches(self.sheet.get_figwidth(), self.top + panels + self.bottom)
+
     def fit(self, panels: float) -> None:
-        """Give the panels a height in inches, and the sheet what all need together."""
-        panels = max(panels, _LEAST)
-        width, height = self.sheet.get_figwidth(), self.top + panels + self.bottom
-        self.sheet.set_size_inches(width, height)
+        """Resize, and let the panels share their height."""
+        self.resize(panels)
+        width, height = self.sheet.get_size_inches()
         engine: Any = self.sheet.get_layout_engine()
         side = _MARGIN * POINT / width
         rect = (side, self.bottom / height, 1 - 2 * side, panels / height)

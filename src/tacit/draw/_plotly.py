@@ -7,7 +7,7 @@ import numpy as np
 
 from tacit.draw._axis import Axis
 from tacit.draw._checks import check_choice
-from tacit.draw._figure import Figure, Panel
+from tacit.draw._figure import Figure
 from tacit.draw._legend import MARGIN as LEGEND_MARGIN
 from tacit.draw._palette import (
     BANNER_EDGE,
@@ -22,7 +22,6 @@ from tacit.draw._plotly_marks import DRAW, Canvas, plain
 from tacit.draw._plotly_page import (
     BANNER,
     BANNER_PAD,
-    ENTRY,
     LABEL,
     MARGIN,
     PANEL_TITLE,
@@ -31,6 +30,7 @@ from tacit.draw._plotly_page import (
     Page,
     Slot,
     lay_out,
+    lines,
 )
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
@@ -94,19 +94,20 @@ def _draw_marks(canvas: Canvas, slot: Slot, page: Page) -> dict[str, Any]:
     legends: dict[str, Any] = {}
     for mark in panel.marks:
         entry = DRAW[type(mark)](mark, canvas)
-        if entry is None:
-            continue
-        if not mark.legend_label or mark not in entries:
-            entry["showlegend"] = False
+        if entry is None or mark not in entries:
             continue
         rank = entries.index(mark)
         # A column is a legend of its own, since Plotly cannot set one in columns.
         name = f"legend{_legend_number(canvas, rank // rows)}"
         legends[name] = _legend(slot, page, rank // rows)
-        entry.update(name=plain(mark.legend_label), showlegend=True, legend=name)
-        entry["legendrank"] = rank + 1
+        label = plain("\n".join(slot.labels[rank]))
+        entry.update(name=label, showlegend=True, legend=name, legendrank=rank + 1)
+    for drawn in (*canvas.traces, *canvas.shapes):
+        drawn.setdefault("showlegend", False)
     for trace in canvas.traces:
-        trace.setdefault("showlegend", False)
+        if trace.get("hovertemplate") and trace["type"] == "scatter":
+            # Beside the numbers stands the label, and for marks without one, nothing.
+            trace["hovertemplate"] += f"<extra>{trace.get('name', '')}</extra>"
     return legends
 
 
@@ -138,8 +139,8 @@ def _axes(canvas: Canvas, slot: Slot, page: Page) -> dict[str, Any]:
     across = [slot.left / page.width, (slot.left + slot.width) / page.width]
     up = [1 - (slot.top + slot.height) / page.height, 1 - slot.top / page.height]
     names = canvas.axes
-    x = _axis(canvas.panel.x, x_ends, domain=across, anchor=names["yaxis"])
-    y = _axis(canvas.panel.y, y_ends, domain=up, anchor=names["xaxis"])
+    x = _axis(canvas.panel.x, x_ends, slot.width, domain=across, anchor=names["yaxis"])
+    y = _axis(canvas.panel.y, y_ends, slot.height, domain=up, anchor=names["xaxis"])
     if canvas.panel.heatmaps:
         bare = {"showgrid": False, "showline": False}
         x.update(bare)
@@ -147,10 +148,11 @@ def _axes(canvas: Canvas, slot: Slot, page: Page) -> dict[str, Any]:
     return {f"xaxis{canvas.number}": x, f"yaxis{canvas.number}": y}
 
 
-def _axis(axis: Axis, ends: tuple[float, float], **place: Any) -> dict[str, Any]:
+def _axis(axis: Axis, ends: tuple[float, float], room: float, **place: Any) -> dict[str, Any]:
+    label = plain("\n".join(lines(axis.label, room, LABEL)))
     look: dict[str, Any] = {
         "type": "log" if axis.scale == "log" else "linear",
-        "title": {"text": plain(axis.label), "standoff": 8, "font": {"size": LABEL}},
+        "title": {"text": label, "standoff": 8, "font": {"size": LABEL}},
         "range": axis.forward(np.array(ends)).tolist(),
         "showline": True,
         "linecolor": SPINE,
@@ -230,9 +232,10 @@ def _write_page(page: Page, layout: dict[str, Any]) -> None:
         title = "<b>" + "<br>".join(map(plain, page.title)) + "</b>"
         layout["annotations"].append(_words(title, page, MARGIN, top + MARGIN, "top", size=TITLE))
     if page.caption:
-        look = {"size": SMALL, "color": ROLES["muted"]}
+        small: dict[str, Any] = {"size": SMALL, "color": ROLES["muted"]}
         caption = "<br>".join(map(plain, page.caption))
-        layout["annotations"].append(_words(caption, page, MARGIN, page.caption_top, "top", **look))
+        place = (MARGIN, page.caption_top, "top")
+        layout["annotations"].append(_words(caption, page, *place, **small))
 
 
 def _words(text: str, page: Page, left: float, top: float, anchor: str, **font: Any) -> Any:

@@ -16,6 +16,7 @@ from tacit.draw._figure import Panel
 from tacit.draw._heatmap import Heatmap
 from tacit.draw._marks import Band, HorizontalRule, Line, Mark, Points, Text, VerticalRule
 from tacit.draw._palette import HATCH, NO_VALUE, PAPER, hex_of, translucent
+from tacit.draw._plotly_page import LABEL, lines
 from tacit.draw._ticks import number_text
 
 Entry: TypeAlias = dict[str, Any]
@@ -163,6 +164,7 @@ def _heatmap(mark: Heatmap, canvas: Canvas) -> Entry | None:
     centres = np.meshgrid(np.asarray(mark.x), np.asarray(mark.y))
     texts = np.array([[number_text(v, 3) if np.isfinite(v) else "" for v in row] for row in z])
     ticks = axis.ticks_within(low, high)
+    label = "\n".join(lines(mark.label, canvas.bar["len"], LABEL))
     canvas.traces.append(
         {
             "type": "heatmap",
@@ -175,7 +177,7 @@ def _heatmap(mark: Heatmap, canvas: Canvas) -> Entry | None:
             "colorscale": [[n / (len(mark.stops) - 1), c] for n, c in enumerate(mark.stops)],
             "colorbar": {
                 **canvas.bar,
-                "title": {"text": plain(mark.label), "side": "right"},
+                "title": {"text": plain(label), "side": "right"},
                 "tickvals": axis.forward(np.array(list(ticks))),
                 "ticktext": [plain(text) for text in ticks.values()],
             },
@@ -204,7 +206,13 @@ def _cells_without_value(x: Floats, y: Floats, known: Any, canvas: Canvas) -> En
         line={"width": 1, "color": PAPER},
         fill="toself",
         fillcolor=NO_VALUE,
-        fillpattern={"shape": "/", "fgcolor": HATCH, "bgcolor": NO_VALUE, "size": 6, "solidity": 0.2},
+        fillpattern={
+            "shape": "/",
+            "fgcolor": HATCH,
+            "bgcolor": NO_VALUE,
+            "size": 6,
+            "solidity": 0.2,
+        },
         hoverinfo="skip",
         hovertemplate=None,
     )
@@ -212,7 +220,7 @@ def _cells_without_value(x: Floats, y: Floats, known: Any, canvas: Canvas) -> En
 
 def _rule(mark: VerticalRule | HorizontalRule) -> dict[str, Any]:
     look = {"color": hex_of(mark.colour), "width": _PIXEL, "dash": _DASHES[mark.style]}
-    return {"type": "line", "line": look, "layer": "between"}
+    return {"type": "line", "line": look, "layer": "above"}
 
 
 def _marker(marker: str, colour: str, size: float, *, filled: bool) -> dict[str, Any]:

@@ -19,12 +19,12 @@ BANNER_PAD = 10.0
 LINE = 1.35  # distance of lines over size of type
 ENTRY = 19.5  # height of a legend entry
 _SAMPLE = 48.0  # width of a legend entry without its words
-_GLYPH = 0.53  # width of a character over its size, on the average
+_GLYPH = 0.55  # width of a character over its size, on the average
 _TICKS_BELOW = 46.0  # tick texts and label under the axes
 _GAP = 12.0
 _HEIGHTS = {1: 320.0, 2: 245.0}  # of axes, by columns
 _HEIGHT_OF_MANY = 225.0
-_LEAST = 60.0
+_LEAST = 110.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Slot:
     note: list[str]
     note_top: float
     legend_top: float
+    labels: list[list[str]]
     corner: Corner | None  # inside the axes, or None: below, in columns
     columns: int
     entry_width: float
@@ -78,7 +79,7 @@ def lay_out(figure: Figure) -> Page:
     banner = lines(figure.banner or "", inner - 8, BANNER * 1.06)
     banner_height = height_of(banner, BANNER) + 2 * BANNER_PAD if banner else 0.0
     title = lines(figure.title, inner, TITLE * 1.06)
-    caption = lines(figure.caption, inner, SMALL * 0.94)
+    caption = lines(figure.caption, inner, SMALL)
     top = banner_height + MARGIN + (height_of(title, TITLE) + _GAP if title else 0.0)
     end = MARGIN + (height_of(caption, SMALL) + _GAP if caption else 0.0)
     height = _HEIGHTS.get(columns, _HEIGHT_OF_MANY)
@@ -88,8 +89,7 @@ def lay_out(figure: Figure) -> Page:
         spare = float(figure.size[1]) * PIXELS - end - bottom
         height = max(_LEAST, height + spare / rows)
     slots, bottom = _place_rows(figure, inner, top, height)
-    page_height = bottom + end if figure.size is None else float(figure.size[1]) * PIXELS
-    return Page(width, page_height, banner, banner_height, title, caption, bottom + _GAP, slots)
+    return Page(width, bottom + end, banner, banner_height, title, caption, bottom + _GAP, slots)
 
 
 def _place_rows(
@@ -98,8 +98,8 @@ def _place_rows(
     """All panels, and where the last row ends. All axes are equally wide, and stand in columns."""
     rows, columns = figure.shape
     groups = [figure.panels[place::columns] for place in range(columns)]
-    before = [max(_left(panel) for panel in group) for group in groups]
-    after = [max(_right(panel) for panel in group) for group in groups]
+    before = [max(_left(panel, height) for panel in group) for group in groups]
+    after = [max(_right(panel, height) for panel in group) for group in groups]
     width = max(_LEAST, (inner - sum(before) - sum(after)) / columns)
     slots: list[Slot] = []
     for row in range(rows):
@@ -126,32 +126,36 @@ def _place(
     """The slot of a panel whose axes are at `box`, and where it ends."""
     _, top, width, height = box
     note = lines(panel.full_note(), width, SMALL)
-    note_top = top + height + _TICKS_BELOW
+    label = lines(panel.x.label, width, LABEL)
+    note_top = top + height + _TICKS_BELOW + height_of(label[1:], LABEL)
     bottom = legend_top = note_top + (height_of(note, SMALL) + 6 if note else 0.0)
-    labels = [] if panel.empty else [mark.legend_label or "" for mark in panel.legend_marks()]
-    longest = max(map(len, labels), default=0)
-    entry = _SAMPLE + _GLYPH * SMALL * longest
-    corner, columns = None, 0
+    marks = [] if panel.empty else panel.legend_marks()
+    labels = [lines(mark.legend_label or "", width - _SAMPLE, SMALL) for mark in marks]
+    corner, columns, entry = None, 0, 0.0
     if labels:
+        entry = _SAMPLE + _GLYPH * SMALL * max(len(line) for label in labels for line in label)
+        deep = ENTRY + (max(map(len, labels)) - 1) * SMALL * LINE
         # Distances in the search for a place are in points.
-        size = (entry * 0.75, (len(labels) * ENTRY + 4) * 0.75)
+        size = (entry * 0.75, (len(labels) * deep + 4) * 0.75)
         corner = free_corner(panel, size, (width * 0.75, height * 0.75))
         columns = columns_for(len(labels), entry, width)
         if corner is None:
-            bottom += math.ceil(len(labels) / columns) * ENTRY + 6
-    slot = Slot(*box, title, note, note_top, legend_top, corner, columns, entry)
-    return slot, bottom
+            bottom += math.ceil(len(labels) / columns) * deep + 6
+    return Slot(*box, title, note, note_top, legend_top, labels, corner, columns, entry), bottom
 
 
-def _left(panel: Panel) -> float:
-    """Room for tick texts and the label left of the axes."""
+def _left(panel: Panel, height: float) -> float:
+    """Room for tick texts and the label left of axes of this height."""
     _, ends = panel.ranges()
-    return 34 + 0.6 * SMALL * max(map(len, panel.y.ticks_within(*ends).values()), default=0)
+    longest = max(map(len, panel.y.ticks_within(*ends).values()), default=0)
+    return 34 + 0.6 * SMALL * longest + height_of(lines(panel.y.label, height, LABEL)[1:], LABEL)
 
 
-def _right(panel: Panel) -> float:
+def _right(panel: Panel, height: float) -> float:
     """Room right of the axes, for a colour bar if there is a heatmap."""
     for heatmap in panel.heatmaps:
         ticks = heatmap.colour_axis.ticks_within(*heatmap.colour_range())
-        return 56 + 0.6 * SMALL * max(map(len, ticks.values()), default=0)
+        longest = max(map(len, ticks.values()), default=0)
+        label = height_of(lines(heatmap.label, height, LABEL)[1:], LABEL)
+        return 56 + 0.6 * SMALL * longest + label
     return 16.0

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tacit.draw._figure import Figure
+from tacit.draw._matplotlib import to_matplotlib
+from tacit.draw._matplotlib_style import style
 
 
 def save_png(figure: Figure, path: str | Path) -> Path:
@@ -19,8 +21,6 @@ def save_svg(figure: Figure, path: str | Path) -> Path:
 
 
 def _save(figure: Figure, path: Path, kind: str, metadata: dict[str, Any]) -> Path:
-    from tacit.draw._matplotlib import style, to_matplotlib
-
     sheet = to_matplotlib(figure)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ROOM = 24  # characters that fit under a narrow axis
@@ -29,7 +30,7 @@ def power_text(exponent: int) -> str:
 def number_texts(values: Sequence[float]) -> list[str]:
     """Texts with as few digits as give all of `values` faithfully."""
     ordered = sorted(set(values))
-    spacing = min((b - a for a, b in zip(ordered, ordered[1:], strict=False)), default=0.0)
+    spacing = min((b - a for a, b in pairwise(ordered)), default=0.0)
     digits = next((d for d in range(1, 16) if _faithful(ordered, d, spacing)), 16)
     return [number_text(value, digits) for value in values]
 

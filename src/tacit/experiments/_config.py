@@ -58,8 +58,12 @@ class Config:
         return {n: getattr(self, n) for n, spec in self.parameters().items() if spec.swept}
 
     def fixed(self) -> dict[str, Any]:
-        """The parameters that all cells share."""
-        return {n: getattr(self, n) for n, spec in self.parameters().items() if not spec.swept}
+        """The parameters that all cells share; those of analysis only are not among them."""
+        return {
+            name: getattr(self, name)
+            for name, spec in self.parameters().items()
+            if not spec.swept and not spec.analysis
+        }
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> Self:
         """The config with other values; a swept field takes a list or a single value."""

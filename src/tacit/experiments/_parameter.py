@@ -25,6 +25,7 @@ class Parameter:
     - `kind`: `bool`, `int`, `float` or `str`.
     - `many`: whether the field holds a tuple of values rather than one.
     - `swept`: whether that tuple is an axis of the grid.
+    - `analysis`: whether only claims and figure read it.
     - `low`, `high`: the range, ends included; `choices`: the allowed values.
     - `units`: of the coordinate in the dataset.
     """
@@ -33,6 +34,7 @@ class Parameter:
     kind: type
     many: bool = False
     swept: bool = False
+    analysis: bool = False
     low: float | None = None
     high: float | None = None
     choices: tuple[Any, ...] | None = None
@@ -104,6 +106,7 @@ def parameter(
     high: float | None = None,
     choices: Sequence[Any] | None = None,
     swept: bool = False,
+    analysis: bool = False,
     units: str = "1",
 ) -> Any:
     """A field of a `Config`. The kind of its values is that of `default`.
@@ -114,11 +117,17 @@ def parameter(
     - `doc`: what it is, in a line.
     - `low`, `high`, `choices`: what is allowed, ends included.
     - `swept`: whether it is an axis of the grid; `default` is then a tuple.
+    - `analysis`: whether only claims and figure read it. It is then no part of a cell's address,
+      so that another value needs no new computation, and `cell` sees its default.
     - `units`: of the coordinate in the dataset.
     """
     many = isinstance(default, tuple)
     if swept and not many:
         raise ValueError(f"default: received {default!r}, a swept parameter needs a tuple")
+    if swept and analysis:
+        raise ValueError(
+            "analysis: a swept parameter is an axis of the cells, not of analysis only"
+        )
     values = default if many else (default,)
     kinds = {type(value) for value in values}
     kind = float if kinds == {int, float} else kinds.pop() if len(kinds) == 1 else None
@@ -129,6 +138,7 @@ def parameter(
         kind=kind,
         many=many,
         swept=swept,
+        analysis=analysis,
         low=low,
         high=high,
         choices=None if choices is None else tuple(choices),

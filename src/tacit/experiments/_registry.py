@@ -79,8 +79,9 @@ def _from_file(path: Path, attribute: str | None) -> Experiment:
             if inspect.isclass(kind)
             and issubclass(kind, Experiment)
             and kind.__module__ == module.__name__
-            and not inspect.isabstract(kind)
         }
+        whole = {name: kind for name, kind in kinds.items() if not inspect.isabstract(kind)}
+        kinds = whole or kinds  # if none is whole, making one says which method it lacks
         if attribute is not None and attribute not in kinds:
             hint = nearest(attribute, kinds)
             raise UsageError(f"experiment: {path} has no experiment {attribute!r}, {hint}")

@@ -1,9 +1,10 @@
 """Run an experiment: sweep, dataset, claims, figure, files."""
 
+import functools
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from tacit.experiments._config import Config
 from tacit.experiments._errors import ReproductionError, UsageError, nearest
 from tacit.experiments._registry import find_experiment
 from tacit.experiments._reproduction import Reproduction
-from tacit.store import PRESENT, Store, write_atomically
+from tacit.store import PRESENT, Store, Variable, write_atomically
 from tacit.sweep import Batch, Progress, SweepSummary, run_sweep
 
 if TYPE_CHECKING:
@@ -25,21 +26,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _ExperimentCell:
-    """An experiment's cell as the sweep's function; a worker finds the experiment by its source."""
+    """An experiment's cell as the sweep's function.
+
+    A worker finds the experiment by its source, an id or a file, and makes the config there from
+    plain values: the classes of a user's file have no name that another process could import.
+    """
 
     experiment: Experiment | str
-    config: Config
+    values: Mapping[str, Any]
 
     def __call__(self, batch: Batch, fixed: Mapping[str, Any]) -> Mapping[str, Any]:
-        experiment = self.experiment
-        if isinstance(experiment, str):
-            experiment = find_experiment(experiment)
-        own = self.config.with_overrides({name: batch.values(name) for name in batch.cells[0]})
-        arrays = experiment.cell(batch, own)
-        wrong = sorted(set(np.unique(np.asarray(arrays.get("outcome", [])))) - set(OUTCOMES))
-        if wrong:
+        found = self.experiment
+        experiment = _found(found) if isinstance(found, str) else found
+        own = {name: batch.values(name) for name in batch.cells[0]}
+        arrays = experiment.cell(batch, experiment.Config(**{**self.values, **own}))
+        words = {str(word) for word in np.ravel(arrays.get("outcome", []))}
+        if not words <= set(OUTCOMES):
+            wrong = sorted(words - set(OUTCOMES))
             raise ValueError(f"outcome: received {wrong}, allowed are {list(OUTCOMES)}")
         return arrays
+
+
+# Once a process: what a file's functions have compiled must last from batch to batch.
+_found = functools.cache(find_experiment)
 
 
 def results_folder(results: str | os.PathLike[str] | None = None) -> Path:
@@ -96,25 +105,23 @@ def reproduce(
     - `results`: the folder of results; `TACIT_RESULTS` or `./results` if None.
     - `fresh`: move the store that is there aside and start anew.
     - `executor`: any `concurrent.futures.Executor`; None computes in this process.
-    - `progress`: called with a `tacit.sweep.SweepEvent` as batches begin and end.
+    - `progress`: called with a `tacit.sweep.SweepEvent` as batches are handed out and end.
     - `overrides`: other values of parameters: `width=[40, 100]`.
     """
     start = time.perf_counter()
     found = find_experiment(experiment) if isinstance(experiment, str) else experiment
     config = configured(found, preset, seeds, overrides)
+    variables, coords = _declared(found, config)
     folder = _made(results_folder(results) / found.id)
     if fresh:
         Store.move_aside(folder / "store")
     store = Store(folder / "store", experiment=found.id, version=found.version)
-    variables, coords = found.variables(config), found.coordinates(config)
-    if "outcome" not in variables or variables["outcome"].dims:
-        raise ValueError(f"{found.id}: variables must declare 'outcome', one word a cell")
 
     here = executor is None or found.source is None
     summary = run_sweep(
         found.grid(config),
         config.fixed(),
-        _ExperimentCell(found if here else str(found.source), config),
+        _ExperimentCell(found if here else str(found.source), config.axes() | config.fixed()),
         store,
         variables=variables,
         coords=coords,
@@ -141,6 +148,22 @@ def reproduce(
     )
     _write(reproduction)
     return reproduction
+
+
+def _declared(
+    experiment: Experiment, config: Config
+) -> tuple[dict[str, Variable], dict[str, Sequence[Any] | np.ndarray]]:
+    """Variables and coordinates, checked before anything is computed."""
+    variables, coords = experiment.variables(config), experiment.coordinates(config)
+    if "outcome" not in variables or variables["outcome"].dims:
+        raise ValueError(f"{experiment.id}: variables must declare 'outcome', one word a cell")
+    names = [*config.parameters(), *coords, *variables, PRESENT]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"{experiment.id}: {twice} names two of parameters, coordinates, variables"
+        )
+    return variables, coords
 
 
 def _made(folder: Path) -> Path:

@@ -15,8 +15,10 @@ RATE = "rate"
 SCALE = "scale"
 
 STEP = "step"
+ITERATE = "iterate"  # the last one, the best one
 LAG = "lag"
 HORIZON = "horizon"
+ITERATE = "iterate"  # last, best, polished: which point of a descent
 SINGULAR_VALUE = "singular_value"
 
 PRESENT = "present"  # not a dimension: the variable that says which cells are there

@@ -38,7 +38,7 @@ class SweepSummary:
 
 @dataclass(frozen=True)
 class SweepEvent:
-    """A batch that begins or is over, for whoever shows progress; `done` and `total` in batches."""
+    """A batch handed out or over, for whoever shows progress; `done` and `total` in batches."""
 
     kind: Literal["started", "computed", "skipped", "failed"]
     batch: Batch
@@ -99,7 +99,7 @@ def run_sweep(
     - `store`: where results go; its cells are not computed again.
     - `variables`, `coords`: what is declared of the arrays; they are checked against it.
     - `executor`: any `concurrent.futures.Executor` (`cell` must then pickle); None computes here.
-    - `progress`: called with a `SweepEvent` when a batch begins and when it is over.
+    - `progress`: called with a `SweepEvent` when a batch is handed out and when it is over.
     """
     start = time.perf_counter()
     summary = SweepSummary()

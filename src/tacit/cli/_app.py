@@ -1,0 +1,141 @@
+"""`tacit`: the commands, and the one place where errors become sentences and exit codes."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit._version import __version__
+from tacit.cli import _list, _reproduce
+from tacit.experiments import UsageError
+from tacit.store import StoreError
+
+AS_EXPECTED, NOT_AS_EXPECTED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    name="tacit",
+    help="What gradient descent does without being told: experiments with measured claims.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Results = Annotated[
+    Path | None,
+    typer.Option("--results", metavar="DIR", help="Folder of results: TACIT_RESULTS or ./results."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="End with one JSON object on the last line.")]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"tacit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="The version.")
+    ] = False,
+) -> None:
+    """What gradient descent does without being told: experiments with measured claims."""
+
+
+@app.command("list")
+def list_command(as_json: AsJson = False, results: Results = None) -> int:
+    """The experiments: id, the paper's figure, one line, the last result."""
+    return _list.run(as_json=as_json, results=results)
+
+
+@app.command("reproduce")
+def reproduce_command(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID…", help="Ids as `tacit list` shows them, or file.py[:Class]."),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every experiment that tacit knows.")] = False,
+    preset: Annotated[
+        str, typer.Option("--preset", metavar="NAME", help="smoke, quick or paper.")
+    ] = "quick",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=V1,V2", help="Other values of a parameter; repeatable."),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", metavar="N", help="Run the seeds 0 … N − 1.")
+    ] = None,
+    results: Results = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Move stored results aside and start anew.")
+    ] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Show what moved since the committed reference.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Run experiments, decide their claims, draw their figures.
+
+    Exit 0 when every decided verdict is the expected one, 1 when one differs, 2 on wrong use.
+    """
+    return _reproduce.run(
+        ids or [],
+        every=every,
+        preset=preset,
+        settings=settings or [],
+        seeds=seeds,
+        results=results,
+        fresh=fresh,
+        compare=compare,
+        as_json=as_json,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code is what comes back."""
+    _keep_compiled_programs()
+    try:
+        code = app(args=arguments, prog_name="tacit", standalone_mode=False)
+    except typer.Abort:
+        return INTERRUPTED
+    except KeyboardInterrupt:
+        print(
+            "\ntacit: interrupted; what was computed is stored, the same command goes on from there",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    except (UsageError, StoreError) as error:
+        return _wrong_use(str(error))
+    except typer.Exit as end:
+        return int(end.exit_code)
+    except Exception as error:
+        # A usage error of the parser: Typer brings its own copy of the class in new versions.
+        if hasattr(error, "format_message") and getattr(error, "exit_code", None) == WRONG_USE:
+            return _wrong_use(error.format_message() or "what do you want? See tacit --help")
+        raise
+    return int(code or 0)
+
+
+def _wrong_use(sentence: str) -> int:
+    print(f"tacit: {sentence}", file=sys.stderr)
+    return WRONG_USE
+
+
+def _keep_compiled_programs() -> None:
+    """Let JAX, when a command imports it, keep its compiled programs between runs.
+
+    Only for this process and its children, through JAX's own variables, and only where the user has
+    not chosen otherwise: importing tacit as a library sets nothing.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tacit" / "jax"
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")

@@ -1,0 +1,166 @@
+"""`tacit reproduce`."""
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.experiments import (
+    Experiment,
+    Reproduction,
+    ReproductionError,
+    UsageError,
+    experiment_ids,
+    find_experiment,
+    parse_settings,
+    reproduce,
+    results_folder,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tacit.claims import Claim
+    from tacit.sweep import SweepEvent
+
+
+def run(
+    ids: Sequence[str],
+    *,
+    every: bool,
+    preset: str,
+    settings: Sequence[str],
+    seeds: int | None,
+    results: Path | None,
+    fresh: bool,
+    compare: bool,
+    as_json: bool,
+) -> int:
+    """Run the experiments one after another; wrong use is found before the first begins."""
+    from rich.console import Console
+
+    chosen = _chosen(ids, every)
+    plans = [(experiment, _overrides(experiment, preset, seeds, settings)) for experiment in chosen]
+    # With --json standard output is for the object alone.
+    console = Console(stderr=as_json, soft_wrap=False)
+    records: list[dict[str, Any]] = []
+    good = True
+    for experiment, overrides in plans:
+        console.print(f"[bold]{experiment.id}[/bold] · {preset} · {experiment.summary}")
+        try:
+            made = reproduce(
+                experiment,
+                preset=preset,
+                seeds=seeds,
+                results=results,
+                fresh=fresh,
+                progress=_narrator(console),
+                **overrides,
+            )
+        except ReproductionError as error:
+            print(f"tacit: {error}", file=sys.stderr)
+            good = False
+            records.append({"experiment": experiment.id, "preset": preset, "error": str(error)})
+            continue
+        _tell(console, made, compare=compare)
+        record = made.to_dict()
+        if compare:
+            moved = made.compare()
+            record["moved"] = None if moved is None else [f"{m.name}: {m.sentence}" for m in moved]
+        records.append(record)
+        good = good and made.as_expected and not made.summary.failed
+    _write_page(console, results_folder(results))
+    if as_json:
+        print(json.dumps(records[0] if len(records) == 1 else _several(records), ensure_ascii=False))
+    return 0 if good else 1
+
+
+def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "experiments": records,
+        "as_expected": all(record.get("as_expected", False) for record in records),
+        "seconds": round(sum(record.get("seconds", 0.0) for record in records), 3),
+    }
+
+
+def _chosen(ids: Sequence[str], every: bool) -> list[Experiment]:
+    if every == bool(ids):
+        known = ", ".join(experiment_ids())
+        raise UsageError(f"experiment: give ids or --all, one of the two; known ids: {known}")
+    names = experiment_ids() if every else list(dict.fromkeys(ids))
+    return [find_experiment(name) for name in names]
+
+
+def _overrides(
+    experiment: Experiment, preset: str, seeds: int | None, settings: Sequence[str]
+) -> dict[str, Any]:
+    from tacit.experiments._run import configured
+
+    overrides = parse_settings(experiment, settings)
+    configured(experiment, preset, seeds, overrides)  # raises before anything is computed
+    return overrides
+
+
+def _narrator(console: "Console") -> Any:
+    def tell(event: "SweepEvent") -> None:
+        if event.kind == "failed":
+            print(f"tacit: batch {event.batch.label} failed: {event.message}", file=sys.stderr)
+        elif event.kind == "computed" and console.is_terminal:
+            console.print(f"  [dim]{event.done}/{event.total} {event.batch.label}[/dim]")
+
+    return tell
+
+
+def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
+    from rich.table import Table
+
+    colours = {"holds": "green", "fails": "red", "undecided": "yellow"}
+    table = Table(header_style="bold", expand=False)
+    for name in ("claim", "measured", "bound", "expected", "verdict"):
+        table.add_column(name, overflow="fold", justify="right" if name in ("measured",) else "left")
+    for claim in made.claims:
+        mark = "" if claim.as_expected else "  ← not as expected"
+        table.add_row(
+            claim.name,
+            _measured(claim),
+            f"{'≤' if claim.relation == '<=' else '≥'} {claim.bound:.3g}",
+            claim.expected,
+            f"[{colours[claim.verdict]}]{claim.verdict}[/]{mark}",
+        )
+    console.print(table)
+    outcomes = ", ".join(f"{count} {name}" for name, count in made.outcomes.items())
+    kept = made.summary.skipped_batches
+    console.print(
+        f"  {outcomes}; {made.seconds:.1f} s"
+        + (f", {kept} of {kept + made.summary.computed_batches} batches were stored already" if kept else "")
+        + f"; {made.path}/figure.png"
+    )
+    for warning in made.warnings:
+        print(f"tacit: {warning}", file=sys.stderr)
+    if compare:
+        moved = made.compare()
+        if moved is None:
+            console.print(f"  there is no reference for {made.experiment.id} at {made.preset}")
+        elif not moved:
+            console.print("  nothing moved against the reference")
+        else:
+            for movement in moved:
+                console.print(f"  moved: {movement.name}: {movement.sentence}")
+
+
+def _measured(claim: "Claim") -> str:
+    """The value with its interval, as far as they are numbers."""
+    if math.isnan(claim.measured):
+        return "–"
+    if not (math.isfinite(claim.low) and math.isfinite(claim.high)) or claim.low == claim.high:
+        return f"{claim.measured:.3g}"
+    return f"{claim.measured:.3g} [{claim.low:.3g}, {claim.high:.3g}]"
+
+
+def _write_page(console: "Console", folder: Path) -> None:
+    from tacit.site import read_entries, write_index
+
+    page = write_index(folder, read_entries(folder))
+    console.print(f"claims and figures: {page}")

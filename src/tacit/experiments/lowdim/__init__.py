@@ -1,0 +1,1 @@
+"""Experiments of the paper `lowdim`: low-dimensional state spaces (ICLR 2023)."""

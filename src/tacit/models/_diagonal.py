@@ -1,0 +1,225 @@
+"""Transitions known by their spectrum: real eigenvalues, or complex ones in conjugate pairs.
+
+Powers of such a matrix are powers of numbers, so impulse responses need no recursion over states:
+h_j = Σ_i λ_i^j w_i with weights w_i = C_i B_i, the moments of w on the spectrum (lowdim, Lemma 7).
+
+Powers are made by repeated products, unrolled: 1000 gradient steps of 160 balanced models of width
+40 on 20 lags take 0.16 s in float64 (0.13 s in float32) on one core, against 0.65 s by a scan, 0.69 s
+by `cumprod` and 3.1 s by `power`. Contractions are dots, not sums, for the reason that
+`_dense_response` gives. Derivatives are automatic, in both modes.
+"""
+
+from typing import Self, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Complex
+from numpy.typing import ArrayLike, DTypeLike
+
+from tacit._types import Array, Float, PRNGKeyArray, precise
+from tacit.models._parameter import check_length, check_rows, gaussian, parameter
+from tacit.models._transition import AbstractTransition
+
+# Past this many lags compilation of the unrolled products costs more than a scan.
+_UNROLLED = 128
+
+
+@final
+class Diagonal(AbstractTransition):
+    """A = diag(λ_1, …, λ_d) with real eigenvalues."""
+
+    diagonal: Float[Array, " d"]
+
+    def __init__(self, eigenvalues: ArrayLike) -> None:
+        self.diagonal = parameter("eigenvalues", eigenvalues, ("width",))
+
+    @property
+    def width(self) -> int:
+        """The size of the state."""
+        return self.diagonal.shape[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the parameters."""
+        return self.diagonal.dtype
+
+    @precise
+    def matrix(self) -> Float[Array, "d d"]:
+        """A, written out."""
+        return jnp.diag(self.diagonal)
+
+    @precise
+    def apply(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
+        """A s for each column s."""
+        check_rows("state", state, self.width)
+        return self.diagonal[:, None] * state
+
+    def apply_transposed(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
+        """Aᵀ s = A s for each column s."""
+        return self.apply(state)
+
+    def eigenvalues(self) -> Float[Array, " d"]:
+        """The eigenvalues, real, in the order of the parameters."""
+        return self.diagonal
+
+    @precise
+    def krylov(self, vectors: Float[Array, "d n"], length: int) -> Float[Array, "length d n"]:
+        """A^j v for each column v and j < length."""
+        check_rows("vectors", vectors, self.width)
+        check_length(length)
+        return _real_powers(self.diagonal, length)[:, :, None] * vectors
+
+    @precise
+    def response(
+        self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
+    ) -> Float[Array, "length o i"]:
+        """C A^j B for j < length."""
+        check_length(length)
+        weights = output_map.T[:, :, None] * input_map[:, None, :]
+        return _moments(_real_powers(self.diagonal, length), weights)
+
+    @classmethod
+    def random(
+        cls, width: int, *, scale: float, dtype: DTypeLike = np.float64, key: PRNGKeyArray
+    ) -> Self:
+        """Independent N(0, scale²) eigenvalues."""
+        check_length(width, "width")
+        return cls(gaussian((width,), scale=scale, dtype=dtype, key=key))
+
+
+@final
+class ConjugatePairs(AbstractTransition):
+    """Eigenvalues a_i ± i b_i as real 2 × 2 blocks [[a_i, −b_i], [b_i, a_i]] along the diagonal.
+
+    The width is twice the number of pairs and every parameter is real. A pair with b_i = 0 is a
+    real eigenvalue twice.
+    """
+
+    real: Float[Array, " pairs"]
+    imag: Float[Array, " pairs"]
+
+    def __init__(self, real: ArrayLike, imag: ArrayLike) -> None:
+        self.real = parameter("real", real, ("pairs",))
+        self.imag = parameter("imag", imag, ("pairs",))
+        if self.real.shape != self.imag.shape:
+            raise ValueError(
+                "real and imag must have one entry for each pair, got the shapes "
+                f"{self.real.shape} and {self.imag.shape}"
+            )
+        if self.real.dtype != self.imag.dtype:
+            raise ValueError(
+                f"real and imag must have one dtype, got {self.real.dtype} and {self.imag.dtype}"
+            )
+
+    @property
+    def width(self) -> int:
+        """The size of the state: twice the number of pairs."""
+        return 2 * self.real.shape[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the parameters."""
+        return self.real.dtype
+
+    @precise
+    def matrix(self) -> Float[Array, "d d"]:
+        """A, written out."""
+        return self.apply(jnp.eye(self.width, dtype=self.dtype))
+
+    @precise
+    def apply(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
+        """A s for each column s."""
+        check_rows("state", state, self.width)
+        return _rotate(self.real[:, None], self.imag[:, None], state)
+
+    @precise
+    def apply_transposed(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
+        """Aᵀ s for each column s."""
+        check_rows("state", state, self.width)
+        return _rotate(self.real[:, None], -self.imag[:, None], state)
+
+    @precise
+    def eigenvalues(self) -> Complex[Array, " d"]:
+        """The eigenvalues, complex: each pair's a + ib, then its conjugate."""
+        values = jax.lax.complex(self.real, self.imag)
+        return jnp.stack([values, values.conj()], axis=1).reshape(self.width)
+
+    @precise
+    def krylov(self, vectors: Float[Array, "d n"], length: int) -> Float[Array, "length d n"]:
+        """A^j v for each column v and j < length."""
+        check_rows("vectors", vectors, self.width)
+        check_length(length)
+        real, imag = _complex_powers(self.real, self.imag, length)
+        return jax.vmap(_rotate, in_axes=(0, 0, None))(real[..., None], imag[..., None], vectors)
+
+    @precise
+    def response(
+        self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
+    ) -> Float[Array, "length o i"]:
+        """C A^j B for j < length: Σ Re(λ^j) (c₁b₁ + c₂b₂) + Im(λ^j) (c₂b₁ − c₁b₂) over pairs."""
+        check_length(length)
+        b1, b2 = input_map[0::2, None, :], input_map[1::2, None, :]
+        c1, c2 = output_map.T[0::2, :, None], output_map.T[1::2, :, None]
+        real, imag = _complex_powers(self.real, self.imag, length)
+        return _moments(
+            jnp.concatenate([real, imag], axis=1),
+            jnp.concatenate([c1 * b1 + c2 * b2, c2 * b1 - c1 * b2]),
+        )
+
+    @classmethod
+    def random(
+        cls, width: int, *, scale: float, dtype: DTypeLike = np.float64, key: PRNGKeyArray
+    ) -> Self:
+        """Independent N(0, scale²) real and imaginary parts; the width must be even."""
+        check_length(width, "width")
+        if width % 2:
+            raise ValueError(f"width must be even, two for each conjugate pair, got {width}")
+        parts = gaussian((2, width // 2), scale=scale, dtype=dtype, key=key)
+        return cls(parts[0], parts[1])
+
+
+def _rotate(
+    real: Float[Array, "pairs 1"], imag: Float[Array, "pairs 1"], state: Float[Array, "d n"]
+) -> Float[Array, "d n"]:
+    """The blocks [[real, −imag], [imag, real]], each on its two rows of the state."""
+    first, second = state[0::2], state[1::2]
+    rotated = jnp.stack([real * first - imag * second, imag * first + real * second], axis=1)
+    return rotated.reshape(state.shape)
+
+
+def _real_powers(values: Float[Array, " d"], length: int) -> Float[Array, "length d"]:
+    one = jnp.ones_like(values)
+    if length > _UNROLLED:
+        return jax.lax.scan(lambda power, _: (power * values, power), one, None, length=length)[1]
+    powers = [one]
+    for _ in range(length - 1):
+        powers.append(powers[-1] * values)
+    return jnp.stack(powers)
+
+
+def _complex_powers(
+    real: Float[Array, " m"], imag: Float[Array, " m"], length: int
+) -> tuple[Float[Array, "length m"], Float[Array, "length m"]]:
+    def multiply(
+        power: tuple[Float[Array, " m"], Float[Array, " m"]],
+    ) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
+        return power[0] * real - power[1] * imag, power[0] * imag + power[1] * real
+
+    one = (jnp.ones_like(real), jnp.zeros_like(imag))
+    if length > _UNROLLED:
+        return jax.lax.scan(lambda power, _: (multiply(power), power), one, None, length=length)[1]
+    powers = [one]
+    for _ in range(length - 1):
+        powers.append(multiply(powers[-1]))
+    return jnp.stack([p for p, _ in powers]), jnp.stack([q for _, q in powers])
+
+
+def _moments(
+    powers: Float[Array, "length d"], weights: Float[Array, "d o i"]
+) -> Float[Array, "length o i"]:
+    """Σ_i λ_i^j w_i for j < length."""
+    with jax.default_matmul_precision("highest"):
+        if weights.shape[1:] == (1, 1):  # a vector: the batched product is a third faster
+            return (powers @ weights[:, 0, 0])[:, None, None]
+        return jnp.einsum("kd,doi->koi", powers, weights)

@@ -1,0 +1,73 @@
+"""How a model takes in its parameters: conversion, precision and checks in one place."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tacit._types import Array, Float, x64_for
+
+
+def is_concrete(value: Any) -> bool:
+    """Whether `value` has numbers to look at, which a traced array has not."""
+    return not isinstance(value, jax.core.Tracer)
+
+
+def parameter(name: str, value: Any, axes: tuple[str, ...]) -> Float[Array, "..."]:
+    """`value` as a real floating JAX array with the axes named, in its own precision.
+
+    Lists and integers become float64. Shapes are always checked, values only where there are
+    any: a model may be made inside `jit` or `vmap`.
+    """
+    if not isinstance(value, jax.Array):
+        try:
+            value = np.asarray(value)
+        except ValueError as error:
+            raise ValueError(f"{name} must be a rectangular array, got {value!r}") from error
+    if value.ndim != len(axes):
+        raise ValueError(
+            f"{name} must have the axes ({', '.join(axes)}), got the shape {value.shape}; "
+            "reshape it (a single vector needs an axis of length 1)"
+        )
+    if 0 in value.shape:
+        raise ValueError(f"{name} must not be empty, got the shape {value.shape}")
+    if not (jnp.issubdtype(value.dtype, jnp.floating)):
+        if not (np.issubdtype(value.dtype, np.integer) or value.dtype == np.bool_):
+            raise ValueError(
+                f"{name} must be real, got the dtype {value.dtype}; a complex spectrum is what "
+                "ConjugatePairs is for"
+            )
+        value = value.astype(np.float64) if isinstance(value, np.ndarray) else value.astype(float)
+    if is_concrete(value) and not np.all(np.isfinite(np.asarray(value, np.float64))):
+        raise ValueError(f"{name} must be finite, got NaN or infinity among its entries")
+    with x64_for(value):
+        return jnp.asarray(value)
+
+
+def check_length(length: int, name: str = "length") -> None:
+    """Refuse a number of lags or units that is not a positive integer."""
+    if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or length < 1:
+        raise ValueError(f"{name} must be a positive integer, got {length!r}")
+
+
+def check_rows(name: str, value: Float[Array, "..."], width: int) -> None:
+    """Refuse an array whose first axis is not the state's."""
+    if value.ndim != 2 or value.shape[0] != width:
+        raise ValueError(
+            f"{name} must have the shape (width = {width}, n), got {value.shape}; "
+            "give one vector a second axis of length 1"
+        )
+
+
+def gaussian(
+    shape: tuple[int, ...], *, scale: Any, dtype: Any, key: Any
+) -> Float[Array, "..."]:
+    """Independent normal entries with standard deviation `scale`."""
+    if is_concrete(scale) and not (np.ndim(scale) == 0 and np.isfinite(scale) and scale >= 0):
+        raise ValueError(f"scale must be a finite number that is not negative, got {scale!r}")
+    dtype = np.dtype(dtype)
+    if not jnp.issubdtype(dtype, jnp.floating):
+        raise ValueError(f"dtype must be a real floating one, got {dtype}; use float64 or float32")
+    with x64_for(dtype):
+        return jax.random.normal(key, shape, dtype) * jnp.asarray(scale, dtype)

@@ -1,0 +1,61 @@
+"""What every transition matrix of a linear RNN can do."""
+
+import abc
+from typing import Any, Self
+
+import equinox as eqx
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tacit._types import Array, Float, PRNGKeyArray
+
+
+class AbstractTransition(eqx.Module):
+    """The matrix A of s_{t+1} = A s_t + B x_t (lowdim 3.1), in some parametrisation.
+
+    The parameters are real and free: every value of them is a member of the family, so descent
+    on them stays in it. `width` is the size d of the state.
+    """
+
+    @property
+    @abc.abstractmethod
+    def width(self) -> int:
+        """The size of the state."""
+
+    @property
+    @abc.abstractmethod
+    def dtype(self) -> np.dtype:
+        """The dtype of the parameters."""
+
+    @abc.abstractmethod
+    def matrix(self) -> Float[Array, "d d"]:
+        """A, written out."""
+
+    @abc.abstractmethod
+    def apply(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
+        """A s for each column s."""
+
+    @abc.abstractmethod
+    def apply_transposed(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
+        """Aᵀ s for each column s."""
+
+    @abc.abstractmethod
+    def eigenvalues(self) -> Any:
+        """The eigenvalues (d,) with multiplicity, complex where they may be."""
+
+    @abc.abstractmethod
+    def krylov(self, vectors: Float[Array, "d n"], length: int) -> Float[Array, "length d n"]:
+        """A^j v for each column v and j < length."""
+
+    @abc.abstractmethod
+    def response(
+        self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
+    ) -> Float[Array, "length o i"]:
+        """C A^j B for j < length: the impulse response (lowdim 3.1)."""
+
+    @classmethod
+    @abc.abstractmethod
+    def random(
+        cls, width: int, *, scale: float, dtype: DTypeLike = np.float64, key: PRNGKeyArray
+    ) -> Self:
+        """A transition whose free parameters are N(0, scale²), independent."""

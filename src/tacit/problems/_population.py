@@ -1,0 +1,46 @@
+"""The population loss of a linear RNN on white input: a distance between impulse responses."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from tacit._types import Array, Float, precise
+from tacit.models import LinearRNN
+
+
+class PopulationLoss(eqx.Module):
+    """L = Σ_{j<k} ‖C A^j B − target_j‖²_F (lowdim 3.4): no ½, no mean over lags.
+
+    It is the expected squared error of the last output on white input sequences of length k
+    (Lemma C.1). The lags from k on are masked, so that problems of several lengths share a shape
+    and train as one program.
+    """
+
+    target: Float[Array, "lags outputs inputs"]
+    mask: Float[Array, " lags"]
+
+    @staticmethod
+    @precise
+    def of(teacher: LinearRNN, length: int, *, longest: int | None = None) -> "PopulationLoss":
+        """The loss of learning `teacher` from sequences of `length`, padded to `longest` lags."""
+        longest = length if longest is None else longest
+        if not 1 <= length <= longest:
+            raise ValueError(f"length must lie in [1, longest = {longest}], got {length!r}")
+        target = teacher.impulse_response(longest)
+        return PopulationLoss(target, jnp.asarray(np.arange(longest) < length, target.dtype))
+
+    @precise
+    def residuals(self, model: LinearRNN) -> Float[Array, "lags outputs inputs"]:
+        """The errors of the impulse response, zero at masked lags."""
+        error = model.impulse_response(self.target.shape[0]) - self.target
+        return self.mask[:, None, None] * error
+
+    @precise
+    def loss(self, model: LinearRNN) -> Float[Array, ""]:
+        """The sum of the squared errors."""
+        return jnp.sum(self.residuals(model) ** 2)
+
+    @precise
+    def zero_loss(self) -> Float[Array, ""]:
+        """The loss of the all-zero impulse response: the scale for relative losses."""
+        return jnp.sum((self.mask[:, None, None] * self.target) ** 2)

@@ -1,0 +1,169 @@
+"""Figures are checked where they are made, and know their ranges, notes and legends."""
+
+import numpy as np
+import pytest
+
+from tacit.draw import (
+    Axis,
+    Band,
+    Figure,
+    Heatmap,
+    HorizontalRule,
+    Line,
+    Panel,
+    Points,
+    Shade,
+    Text,
+    VerticalRule,
+)
+
+X, Y = Axis("x"), Axis("y")
+LOG = Axis("y", scale="log")
+
+
+def panel(*marks, x=X, y=Y, **options):
+    return Panel("title", x, y, marks, **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Line([1, 2], [1, 2, 3]), "Line: lengths must agree, but x has 2, y has 3"),
+        (lambda: Line([1, 2], [[1, 2]]), r"Line: y must have 1 dimension.*\(1, 2\)"),
+        (lambda: Line([1, 2], [1j, 2]), "Line: y must hold real numbers, got dtype complex128"),
+        (lambda: Line([1], ["a"]), "Line: y must hold real numbers"),
+        (lambda: Line([1], [1], style="wavy"), "style must be one of 'solid'.*got 'wavy'"),
+        (lambda: Line([1], [1], marker="*"), "marker must be one of None, 'o'.*got '\\*'"),
+        (lambda: Line([1], [1], width=0), "width must be above 0, got 0"),
+        (lambda: Line([1], [1], opacity=1.5), r"opacity must lie in \[0, 1\], got 1.5"),
+        (lambda: Line([1], [1], colour=8), "colour must be an index from 0 to 7, got 8.*Shade"),
+        (lambda: Line([1], [1], colour="teal"), "colour must be a role.*got 'teal'"),
+        (lambda: Points([1], [1], marker="+"), "Points: marker"),
+        (lambda: Points([1], [1], size=-1), "Points: size must be above 0"),
+        (lambda: Band([2, 1], [0, 0], [1, 1]), "Band: x must be in ascending order.*sort"),
+        (lambda: Band([1, np.inf], [0, 0], [1, 1]), "Band: x must be finite"),
+        (lambda: Band([1, 2], [0, 3], [1, 2]), r"low\[1\] = 3 and high\[1\] = 2; swap"),
+        (lambda: VerticalRule(np.nan), "VerticalRule: x must be finite, got nan"),
+        (lambda: HorizontalRule(np.inf), "HorizontalRule: y must be finite, got inf"),
+        (lambda: Text(0, np.nan, "t"), "Text: y must be finite"),
+        (lambda: Text(0, 0, "t", anchor="north"), "Text: anchor must be one of 'centre'"),
+        (
+            lambda: Heatmap([1, 2], [1], [[1], [2]], label="z"),
+            r"= \(1, 2\).*got \(2, 1\).*transpose",
+        ),
+        (lambda: Heatmap([2, 1], [1], [[1, 2]], label="z"), "Heatmap: x must be in ascending"),
+        (lambda: Heatmap([1], [1], [[1]], label="z", scale="symlog"), "Heatmap: scale"),
+        (lambda: Heatmap([1], [1], [[1]], label="z", limits=(2, 1)), "limits must be in ascending"),
+        (lambda: Heatmap([1], [1], [[1]], label="z", limits=(1,)), "limits must be two ends"),
+        (
+            lambda: Heatmap([1], [1], [[1]], label="z", scale="log", centre=0),
+            "centre must be above 0",
+        ),
+        (lambda: Axis("x", scale="cubic"), "Axis: scale must be one of 'linear', 'log', 'symlog'"),
+        (lambda: Axis("x", limits=(1, 0)), "Axis: limits must be in ascending order"),
+        (lambda: Axis("x", limits=(0, 1, 2)), "Axis: limits must be two ends"),
+        (lambda: Axis("x", scale="log", limits=(0, 1)), "limits must be above 0 on a log scale"),
+        (lambda: Axis("x", scale="log", ticks=[0, 1]), "ticks must be above 0 on a log scale"),
+        (lambda: Axis("x", threshold=0), "threshold must be above 0"),
+        (lambda: panel(legend="left"), "Panel: legend must be one of 'best'"),
+        (
+            lambda: panel(*[Heatmap([1], [1], [[1]], label="z")] * 2),
+            "Panel: marks may hold one Heatmap, got 2",
+        ),
+        (
+            lambda: panel(Heatmap([1], [0, 1], [[1], [2]], label="z"), y=LOG),
+            "the Heatmap's y must be above 0 on a log axis",
+        ),
+        (lambda: Figure("t", []), "panels must hold at least one Panel"),
+        (lambda: Figure("t", [panel()], columns=0), "columns must be at least 1, got 0"),
+        (lambda: Figure("t", [panel()], banner=" "), "banner must have words"),
+        (lambda: Figure("t", [panel()], size=(1, 0)), "size must be above 0"),
+        (lambda: Figure("t", [panel()], size=(1,)), r"size must be \(width, height\)"),
+        (lambda: Shade(1.1), r"Shade: place must lie in \[0, 1\], got 1.1"),
+        (lambda: Shade.family(0), "size must be at least 1, got 0"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_words(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_marks_keep_a_copy_that_cannot_change():
+    mine = np.array([1.0, 2.0])
+    line = Line(mine, mine)
+    mine[0] = 7
+    assert line.x[0] == 1
+    with pytest.raises(ValueError, match="read-only"):
+        line.y[0] = 7
+
+
+def test_values_that_a_log_axis_cannot_show_are_counted():
+    low = Line([1, 2, 3, 4], [0, -1, 5, np.nan])
+    infinite = Points([1, 2], [np.inf, -np.inf])
+    assert (
+        panel(low, infinite, y=LOG).full_note()
+        == "2 values ≤ 0 not shown; 2 infinite values not shown"
+    )
+    assert panel(low, y=LOG, note="seed 0").full_note() == "seed 0; 2 values ≤ 0 not shown"
+    assert panel(low).full_note() == ""
+    assert (
+        panel(Points([-1, 1], [1, 1]), x=Axis("x", scale="log"))
+        .full_note()
+        .startswith("1 value ≤ 0")
+    )
+
+
+def test_heatmap_counts_what_its_colours_cannot_show():
+    z = [[1, 0], [-np.inf, np.nan]]
+    note = "1 value ≤ 0 not shown; 1 infinite value not shown"
+    assert panel(Heatmap([0, 1], [0, 1], z, label="z", scale="log")).full_note() == note
+    assert panel(Heatmap([0, 1], [0, 1], z, label="z")).full_note() == "1 infinite value not shown"
+
+
+def test_points_that_are_not_drawn_claim_no_room():
+    shown = panel(Points([1, 2, 1000], [1, 10, -1]), y=LOG)
+    (left, right), (bottom, top) = shown.ranges()
+    assert left < 1 < 2 < right < 3
+    assert 0 < bottom < 1 < 10 < top < 20
+
+
+def test_a_panel_without_values_says_so_and_has_a_range():
+    bare = panel(Line([1, 2], [0, np.inf], label="a"), y=LOG)
+    assert bare.empty
+    assert bare.ranges()[1] == (1, 10)
+    assert not panel(HorizontalRule(1)).empty
+    assert panel().empty
+
+
+def test_alike_marks_share_a_legend_entry():
+    lines = [Line([0, 1], [k, k], label="seeds") for k in range(3)]
+    other = Line([0, 1], [9, 9], label="seeds", colour=1)
+    full = Heatmap([0], [0], [[1]], label="z")
+    gaps = Heatmap([0], [0], [[np.nan]], label="z")
+    assert panel(*lines, other, Line([0], [0])).legend_marks() == [lines[0], other]
+    assert panel(*lines, legend=None).legend_marks() == []
+    assert panel(full).legend_marks() == []
+    assert [mark.legend_label for mark in panel(gaps).legend_marks()] == ["no value"]
+
+
+def test_colours_diverge_equally_from_the_centre():
+    linear = Heatmap([0, 1], [0], [[-1, 3]], label="z", centre=0)
+    ratio = Heatmap([0, 1], [0], [[0.1, 1000]], label="z", scale="log", centre=1)
+    assert linear.colour_range() == (-3, 3)
+    assert ratio.colour_range() == pytest.approx((1e-3, 1e3))
+    assert linear.places() == pytest.approx(np.array([[1 / 3, 1]]))
+
+
+def test_grid_letters_and_banner():
+    figures = {n: Figure("t", [panel()] * n) for n in (1, 2, 3, 4, 5, 28)}
+    assert [f.shape for f in figures.values()] == [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (10, 3)]
+    assert Figure("t", [panel()] * 3, columns=2).shape == (2, 2)
+    assert figures[1].letter(0) == ""
+    assert [figures[28].letter(k) for k in (0, 25, 26)] == ["(a)", "(z)", "(aa)"]
+    told = figures[2].with_banner("undecided")
+    assert (told.banner, figures[2].banner, told.with_banner(None).banner) == (
+        "undecided",
+        None,
+        None,
+    )
+    assert told.panels == figures[2].panels

@@ -1,0 +1,109 @@
+"""Where experiments are found, and the sentence when they are not."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from tacit.experiments import (
+    UsageError,
+    experiment_ids,
+    find_experiment,
+    list_experiments,
+)
+from tacit.experiments import _registry as registry
+
+
+def test_a_file_of_the_users_own(toy):
+    experiment = find_experiment(str(toy))
+    assert (experiment.id, experiment.source) == ("toy/die", f"{toy}:Die")
+    assert find_experiment(f"{toy}:Die").id == "toy/die"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("lowdim/fig1", "experiment: 'lowdim/fig1' is not known, did you mean 'lowdim/fig1a'"),
+        ("", "experiment: '' is not known, known: .*lowdim/fig1a"),
+        ("nowhere.py", "there is no file 'nowhere.py'"),
+        ("nowhere.py:Die", "there is no file 'nowhere.py'"),
+    ],
+)
+def test_unknown_names(name, words):
+    with pytest.raises(UsageError, match=words):
+        find_experiment(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "words"),
+    [
+        ("x = 1", "", "must define one Experiment, it has none"),
+        ("x = (", "", "could not be loaded: SyntaxError"),
+        ("import no_such_module", "", "could not be loaded: ModuleNotFoundError"),
+        ("TOY", ":Dye", "has no experiment 'Dye', did you mean 'Die'"),
+        ("TOY\nclass Other(Die):\n    id = 'toy/other'", "", r"several \(Die, Other\): write"),
+        ("TOY\nDie.id = 'Not An Id'", "", "the form is 'paper/figure'"),
+        ("TOY\nDie.id = '../up'", "", "the form is 'paper/figure'"),
+        ("TOY\nDie.version = 0", "", "version is 0"),
+        ("TOY\nDie.summary = ''", "", r"lacks the class attributes \['summary'\]"),
+        ("TOY\nDie.presets = {'quick': Config()}", "", r"presets\['quick'\] is not a DieConfig"),
+        ("TOY\nDie.batch_by = ('depth',)", "", r"batch_by: \['depth'\] are not axes"),
+        ("TOY\nclass Half(Experiment): pass", ":Half", "has no experiment 'Half', known: Die"),
+    ],
+)
+def test_files_that_do_not_hold_an_experiment(toy, text, suffix, words):
+    toy.write_text(text.replace("TOY", toy.read_text()))
+    with pytest.raises(UsageError, match=words) as caught:
+        find_experiment(f"{toy}{suffix}")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_method_is_named(toy):
+    toy.write_text(toy.read_text().replace("def cell(", "def sell("))
+    with pytest.raises(UsageError, match=r"abstract.* cell"):
+        find_experiment(str(toy))
+
+
+def test_names_that_tacit_keeps(toy):
+    toy.write_text(toy.read_text().replace("    sides: int", "    preset: int", 1))
+    with pytest.raises(UsageError, match=r"fields \['preset'\]"):
+        find_experiment(str(toy))
+
+
+def test_entry_points(toy, monkeypatch):
+    monkeypatch.syspath_prepend(str(toy.parent))
+    points = [
+        EntryPoint("toy/die", "die:Die", registry.ENTRY_POINTS),
+        EntryPoint("toy/broken", "no_such_module:X", registry.ENTRY_POINTS),
+        EntryPoint("lowdim/fig1a", "die:Die", registry.ENTRY_POINTS),  # cannot take over
+    ]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    assert experiment_ids() == [*registry.BUILT_IN, "toy/broken", "toy/die"]
+    assert find_experiment("toy/die").source == "toy/die"
+    with pytest.raises(UsageError, match="'toy/broken' from no_such_module:X could not be loaded"):
+        find_experiment("toy/broken")
+    monkeypatch.setattr(registry, "BUILT_IN", {})
+    with pytest.warns(RuntimeWarning, match="toy/broken"):
+        found = list_experiments()
+    assert [experiment.id for experiment in found] == ["toy/die", "toy/die"]
+
+
+def test_the_metadata_of_every_experiment_needs_no_jax():
+    code = """
+import sys
+import tacit.claims, tacit.experiments, tacit.store, tacit.sweep
+heavy = {"jax", "jaxtyping", "equinox", "xarray", "zarr", "pandas", "matplotlib", "plotly", "scipy"}
+assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()
+from tacit.experiments import list_experiments
+for experiment in list_experiments():
+    for config in experiment.presets.values():
+        experiment.variables(config), experiment.coordinates(config), len(experiment.grid(config))
+assert "jax" not in sys.modules, "jax"
+"""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

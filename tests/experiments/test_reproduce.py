@@ -1,0 +1,228 @@
+"""A user's own experiment, end to end."""
+
+import json
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+from tacit.experiments import (
+    ReproductionError,
+    UsageError,
+    find_experiment,
+    last_result,
+    load_reference,
+    reference_path,
+    reproduce,
+    results_folder,
+)
+from tacit.store import StoreError
+
+
+@pytest.fixture
+def run(toy, tmp_path):
+    """`reproduce` of the toy into a folder of the test's own."""
+
+    def reproduce_toy(preset="quick", **options):
+        return reproduce(str(toy), preset=preset, results=tmp_path / "results", **options)
+
+    return reproduce_toy
+
+
+def test_end_to_end(run, tmp_path):
+    result = run()
+    folder = tmp_path / "results" / "toy" / "die"
+    assert result.path == folder
+    assert {"claims.json", "figure.png", "figure.svg", "store"} <= set(os.listdir(folder))
+    assert dict(result.dataset.sizes) == {"throws": 2, "kind": 1, "seed": 8, "horizon": 2}
+    assert result.dataset["throws"].attrs == {"long_name": "throws a run", "units": "1"}
+    assert result.dataset.attrs["sides"] == 6
+    assert result.outcomes == {"converged": 16}
+    assert [(c.name, c.verdict) for c in result.claims] == [
+        ("small", "holds"),
+        ("all end", "holds"),
+    ]
+    assert result.as_expected
+    assert result.figure().banner is None
+    assert result.figure().caption == "Of dice. Outcomes: 16 converged."
+    assert result.warnings == ()
+
+    record = json.loads((folder / "claims.json").read_text())
+    assert record == json.loads(json.dumps(result.to_dict()))
+    assert list(record) == [
+        "experiment",
+        "title",
+        "paper",
+        "figure",
+        "preset",
+        "claims",
+        "outcomes",
+        "seconds",
+        "as_expected",
+    ]
+    assert last_result("toy/die", tmp_path / "results") == record
+    assert last_result("toy/other", tmp_path / "results") is None
+    (folder / "claims.json").write_text("{")
+    assert last_result("toy/die", tmp_path / "results") is None
+
+
+def test_runs_extend_what_is_there(run):
+    assert run(preset="smoke").summary.computed_cells == 4
+    assert run().summary.computed_cells == 16 - 4
+    more = run(seeds=10)
+    assert more.summary.computed_cells == 4
+    assert more.dataset.sizes["seed"] == 10
+    other = run(throws=[10, 50])
+    assert other.summary.computed_cells == 8
+    assert list(other.dataset["throws"].values) == [10, 50]  # this config's grid only
+    assert run(sides=8).summary.computed_cells == 16
+    assert run().summary.computed_cells == 0
+
+
+def test_another_analysis_needs_no_new_cells(run):
+    assert run().claims[0].verdict == "holds"
+    stricter = run(bound=0.0)
+    assert stricter.summary.computed_cells == 0
+    assert (stricter.claims[0].bound, stricter.claims[0].verdict) == (0.0, "fails")
+
+
+def test_a_figure_says_what_is_undecided_and_what_is_unexpected(run):
+    few = run(seeds=2)
+    assert [c.verdict for c in few.claims] == ["undecided", "undecided"]
+    assert few.as_expected
+    assert few.figure().banner == "Undecided: small, all end"
+    bad = run(throws=[1, 2], sides=100)
+    assert not bad.as_expected
+    assert bad.figure().banner == "Not as expected: small"
+    assert bad.to_dict()["as_expected"] is False
+
+
+def test_a_poisoned_batch_ends_as_failed(run):
+    result = run(throws=[13, 1000])
+    assert result.outcomes == {"converged": 8, "failed": 8}
+    assert set(result.dataset["outcome"].sel(throws=13).values.ravel()) == {"failed"}
+    assert len(result.summary.failed) == 2
+    assert "thirteen is unlucky" in result.summary.failed[0].message
+    with pytest.raises(ReproductionError, match=r"every batch failed.*thirteen") as caught:
+        run(throws=13)
+    assert "in cell" in caught.value.__notes__[0]
+
+
+def test_unknown_outcomes_are_refused(run, toy):
+    toy.write_text(toy.read_text().replace('["converged"] *', '["finished"] *'))
+    with pytest.raises(ReproductionError, match=r"outcome: received \['finished'\]"):
+        run()
+
+
+def test_another_version_is_refused_and_fresh_moves_it_aside(run, toy):
+    before = run()
+    toy.write_text(toy.read_text().replace("version = 1", "version = 2"))
+    with pytest.raises(StoreError, match=r"version 1 \(now 2\): --fresh"):
+        run()
+    after = run(fresh=True)
+    assert after.summary.computed_cells == 16
+    assert sorted(n for n in os.listdir(after.path) if n.startswith("store")) == [
+        "store",
+        "store.old-1",
+    ]
+    assert len(os.listdir(before.path / "store.old-1" / "parts")) == 4
+    assert run().summary.computed_cells == 0
+
+
+def test_a_damaged_part_is_reported_and_computed_again(run):
+    first = run()
+    part = first.path / "store" / "parts" / first.summary.parts[0]
+    part.write_bytes(part.read_bytes()[:100])
+    again = run()
+    assert part.name in again.warnings[0]
+    assert again.summary.computed_cells == 4
+    assert again.dataset.identical(first.dataset)
+
+
+def test_in_a_process_of_its_own(run, toy):
+    # The class lives in a file that no worker can import by name: it is found again by its path.
+    here = run()
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as executor:
+        there = run(executor=executor, fresh=True)
+    assert there.summary.failed == []
+    assert there.summary.computed_cells == 16
+    assert there.dataset.identical(here.dataset)
+
+
+def test_an_experiment_as_an_object(toy, tmp_path):
+    result = reproduce(find_experiment(str(toy)), preset="smoke", results=tmp_path)
+    assert result.summary.computed_cells == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"preset": "quik"}, "preset: toy/die has no preset 'quik', did you mean 'quick'"),
+        ({"seeds": 0}, "seeds: received 0, allowed is an integer from 1"),
+        ({"seeds": 3, "seed": [1]}, "give one of the two"),
+        ({"throw": [1]}, "throw: there is no such parameter, did you mean 'throws'"),
+        ({"throws": [0]}, "throws: received 0"),
+        ({"kind": "fare"}, "did you mean 'fair'"),
+    ],
+)
+def test_wrong_options_are_one_sentence_and_write_nothing(run, tmp_path, options, words):
+    with pytest.raises(UsageError, match=words) as caught:
+        run(**options)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_results_folder_that_cannot_be(toy, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"results: the folder .* cannot be made"):
+        reproduce(str(toy), preset="smoke", results=tmp_path / "file")
+
+
+def test_the_results_folder(monkeypatch, tmp_path):
+    monkeypatch.delenv("TACIT_RESULTS", raising=False)
+    assert str(results_folder()) == "results"
+    monkeypatch.setenv("TACIT_RESULTS", str(tmp_path))
+    assert results_folder() == tmp_path
+    assert str(results_folder("elsewhere")) == "elsewhere"
+
+
+def test_comparison_with_the_committed_reference(run, toy):
+    result = run()
+    assert result.compare() is None
+    assert load_reference(result.experiment, "quick") is None
+    reference = reference_path(result.experiment, "quick")
+    assert reference == toy.parent / "reference" / "die.quick.json"
+    reference.parent.mkdir()
+    reference.write_bytes((result.path / "claims.json").read_bytes())
+    assert load_reference(result.experiment, "quick") == list(result.claims)
+    assert result.compare() == []
+    moved = run(throws=[1, 2], sides=100).compare()
+    assert [(m.name, m.kind) for m in moved] == [("small", "verdict"), ("small", "measured")]
+
+
+def test_two_claims_of_one_name_are_refused(run, toy):
+    toy.write_text(toy.read_text().replace('name="all end"', 'name="small"'))
+    with pytest.raises(ValueError, match="two claims have one name"):
+        run(preset="smoke")
+
+
+def test_an_experiment_must_declare_its_outcome(run, toy):
+    toy.write_text(toy.read_text().replace('"outcome": OUTCOME,', ""))
+    with pytest.raises(ValueError, match="must declare 'outcome'"):
+        run(preset="smoke")
+
+
+def test_names_are_checked_before_anything_is_computed(run, toy, tmp_path):
+    toy.write_text(toy.read_text().replace('"horizon"', '"sides"'))
+    with pytest.raises(ValueError, match=r"\['sides'\] names two of parameters, coordinates"):
+        run()
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_same_parameters_give_the_same_numbers_in_any_batch(run):
+    whole = run().dataset
+    run(fresh=True, seeds=1)
+    assert np.array_equal(run().dataset["error"].values, whole["error"].values)
