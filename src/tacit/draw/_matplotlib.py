@@ -135,7 +135,6 @@ def _set_title(panel: Panel, axes: "Axes", letter: str) -> float:
         linespacing=LINE_SPACING,
         parse_math=False,
     )
-    title.set_gid("title")
     if letter:
         # It hangs on the title, so that it stands at the first of several lines.
         axes.annotate(

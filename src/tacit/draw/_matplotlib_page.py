@@ -58,10 +58,11 @@ class Page:
         left, top = _MARGIN / width, height
         if self.banner:
             strip = self._banner_height / height
-            for x, part, colour in ((0, 1, BANNER_FILL), (0, 4 / width, BANNER_EDGE)):
-                box = Rectangle((x, 1 - strip), part, strip, facecolor=colour, linewidth=0)
+            parts = {"banner": (1, BANNER_FILL), "banner-edge": (4 / width, BANNER_EDGE)}
+            for name, (part, colour) in parts.items():
+                box = Rectangle((0, 1 - strip), part, strip, facecolor=colour, linewidth=0)
                 box.set_transform(self.sheet.transFigure)
-                box.set_gid("banner")
+                box.set_gid(name)
                 self.sheet.add_artist(box)
             look = {"color": BANNER_INK, "fontsize": BANNER, "fontweight": "bold"}
             self._write(self.banner, left + 4 / width, 1 - _PAD / height, "top", look)

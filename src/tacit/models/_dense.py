@@ -1,6 +1,7 @@
 """Transitions with a full matrix: free, or symmetric."""
 
-from typing import Any, Self, final
+import math
+from typing import Self, final
 
 import jax.numpy as jnp
 import numpy as np
@@ -107,9 +108,9 @@ class Symmetric(AbstractTransition):
         """
         full = Dense(matrix).matrix()
         if is_concrete(full):
-            asymmetry = float(np.max(np.abs(np.asarray(full - full.T))))
-            bound = 8 * np.finfo(full.dtype).eps * float(np.max(np.abs(np.asarray(full))))
-            if asymmetry > bound:
+            seen = np.asarray(full)
+            asymmetry = np.max(np.abs(seen - seen.T))
+            if asymmetry > 8 * jnp.finfo(seen.dtype).eps * np.max(np.abs(seen)):
                 raise ValueError(
                     f"matrix must be symmetric, got one that differs from its transpose by "
                     f"{asymmetry:.3g}; pass (matrix + matrix.T) / 2 if that is meant"
@@ -120,7 +121,7 @@ class Symmetric(AbstractTransition):
     @property
     def width(self) -> int:
         """The size of the state."""
-        return int((8 * self.upper.shape[-1] + 1) ** 0.5 - 1) // 2
+        return (math.isqrt(8 * self.upper.size + 1) - 1) // 2
 
     @property
     def dtype(self) -> np.dtype:

@@ -69,7 +69,10 @@ def _backward(
         if states.ndim == 2:
             c, r = C[0], r[:, 0, 0]
             first, later = jax.lax.scan(
-                lambda adjoint, r_j: (adjoint @ A + r_j * c, adjoint), r[-1] * c, r[:-1], reverse=True
+                lambda adjoint, r_j: (adjoint @ A + r_j * c, adjoint),
+                r[-1] * c,
+                r[:-1],
+                reverse=True,
             )
             return later.T @ states[:-1], first[:, None], (r @ states)[None, :]
         first, later = jax.lax.scan(

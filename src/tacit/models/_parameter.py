@@ -32,13 +32,13 @@ def parameter(name: str, value: Any, axes: tuple[str, ...]) -> Float[Array, "...
         )
     if 0 in value.shape:
         raise ValueError(f"{name} must not be empty, got the shape {value.shape}")
-    if not (jnp.issubdtype(value.dtype, jnp.floating)):
+    if not jnp.issubdtype(value.dtype, jnp.floating):
         if not (np.issubdtype(value.dtype, np.integer) or value.dtype == np.bool_):
             raise ValueError(
                 f"{name} must be real, got the dtype {value.dtype}; a complex spectrum is what "
                 "ConjugatePairs is for"
             )
-        value = value.astype(np.float64) if isinstance(value, np.ndarray) else value.astype(float)
+        value = np.asarray(value, np.float64) if is_concrete(value) else value.astype(float)
     if is_concrete(value) and not np.all(np.isfinite(np.asarray(value, np.float64))):
         raise ValueError(f"{name} must be finite, got NaN or infinity among its entries")
     with x64_for(value):
@@ -60,9 +60,7 @@ def check_rows(name: str, value: Float[Array, "..."], width: int) -> None:
         )
 
 
-def gaussian(
-    shape: tuple[int, ...], *, scale: Any, dtype: Any, key: Any
-) -> Float[Array, "..."]:
+def gaussian(shape: tuple[int, ...], *, scale: Any, dtype: Any, key: Any) -> Float[Array, "..."]:
     """Independent normal entries with standard deviation `scale`."""
     if is_concrete(scale) and not (np.ndim(scale) == 0 and np.isfinite(scale) and scale >= 0):
         raise ValueError(f"scale must be a finite number that is not negative, got {scale!r}")

@@ -1,0 +1,207 @@
+"""The page: everything is there, nothing overlaps, legends hide no data."""
+
+import itertools
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from tacit.draw import (
+    Axis,
+    Band,
+    Figure,
+    Heatmap,
+    Line,
+    Panel,
+    Points,
+    Shade,
+    to_matplotlib,
+    to_plotly,
+)
+from tacit.draw._palette import BANNER_FILL
+from tacit.draw._plotly_page import lay_out
+
+STEPS = np.logspace(0, 4, 40)
+CAPTION = "Medians over nine seeds, with the range over converged lanes as bands. " * 6
+
+
+def crowded(legend="best"):
+    """Lines everywhere, so that no place inside is free."""
+    shades = Shade.family(9)
+    lines = [Line([0, 1], [k, 8 - k], label=f"length {k}", colour=shades[k]) for k in range(9)]
+    zigzag = Line(np.linspace(0, 1, 80), np.tile([0, 8], 40), colour="muted")
+    return Panel("crowded", Axis("x"), Axis("y"), [*lines, zigzag], legend=legend)
+
+
+def falling():
+    """A curve that leaves the upper right corner free."""
+    marks = [Line(STEPS, 1 / STEPS, label="loss"), Band(STEPS, 0.5 / STEPS, 2 / STEPS)]
+    return Panel("falling", Axis("step", scale="log"), Axis("loss", scale="log"), marks)
+
+
+def gaps():
+    z = np.where(np.eye(4) > 0, np.nan, 1.5)
+    label = "a long word on what the colours of all these cells mean"
+    return Panel("gaps " * 20, Axis("x"), Axis("y"), [Heatmap(range(4), range(4), z, label=label)])
+
+
+@pytest.fixture(scope="module")
+def full():
+    low = Line([1, 2, 3], [-1, 1, 2])
+    noted = Panel("note", Axis("x"), Axis("y", scale="log"), [low], note="a note " * 20)
+    panels = [falling(), gaps(), crowded(), noted]
+    return Figure("A title", panels, caption=CAPTION, banner="undecided: too few seeds " * 8)
+
+
+@pytest.fixture(scope="module")
+def full_sheet(full):
+    return to_matplotlib(full)
+
+
+def boxes(sheet):
+    """What must not overlap, in pixels: each panel with all its parts, and the page's words."""
+    renderer = sheet.canvas.get_renderer()
+    bars = [place for place in sheet.axes if place.get_label() == "<colorbar>"]
+    panels = [place for place in sheet.axes if place not in bars]
+    found = {f"panel {k}": place.get_tightbbox(renderer) for k, place in enumerate(panels)}
+    found |= {f"bar {k}": place.get_tightbbox(renderer) for k, place in enumerate(bars)}
+    found |= {text.get_text()[:9]: text.get_window_extent(renderer) for text in sheet.texts}
+    return found
+
+
+def overlap(a, b, slack=1.0):
+    return min(a.x1, b.x1) - max(a.x0, b.x0) > slack and min(a.y1, b.y1) - max(a.y0, b.y0) > slack
+
+
+def check_page(sheet):
+    found = boxes(sheet)
+    clashes = [
+        names for names in itertools.combinations(found, 2) if overlap(*(found[n] for n in names))
+    ]
+    assert clashes == []
+    page = sheet.bbox
+    outside = [
+        name
+        for name, box in found.items()
+        if box.x0 < -1 or box.y0 < -1 or box.x1 > page.x1 + 1 or box.y1 > page.y1 + 1
+    ]
+    assert outside == []
+
+
+def test_nothing_overlaps_or_leaves_the_page(full, full_sheet):
+    check_page(full_sheet)
+    texts = [text.get_text().replace("\n", " ") for text in full_sheet.texts]
+    assert texts == [full.banner.strip(), "A title", full.caption.strip()]
+
+
+def test_a_given_size_is_kept_if_there_is_room_and_grows_if_not(full):
+    sheet = to_matplotlib(Figure("t", [falling()], size=(5, 3)))
+    assert tuple(sheet.get_size_inches()) == pytest.approx((5, 3))
+    drawn = to_plotly(Figure("t", [falling()], size=(5, 3)))
+    assert (drawn.layout.width, drawn.layout.height) == (480, 288)
+    tight = Figure(full.title, full.panels, caption=CAPTION, banner="undecided", size=(9, 3))
+    sheet = to_matplotlib(tight)
+    check_page(sheet)
+    assert sheet.get_figwidth() == 9
+    assert sheet.get_figheight() > 3
+
+
+def test_the_banner_is_a_strip_on_top_in_both(full, full_sheet):
+    sheet = full_sheet
+    (strip,) = [artist for artist in sheet.artists if artist.get_gid() == "banner"]
+    assert to_hex(strip.get_facecolor()).upper() == BANNER_FILL
+    strip = strip.get_window_extent()
+    assert (strip.x0, strip.x1, strip.y1) == pytest.approx((0, sheet.bbox.x1, sheet.bbox.y1))
+    words = sheet.texts[0].get_window_extent()
+    assert strip.y0 < words.y0 < words.y1 < strip.y1
+    assert words.x1 < strip.x1
+
+    drawn = to_plotly(full)
+    shapes = [shape for shape in drawn.layout.shapes if shape.name == "banner"]
+    assert [(shape.x0, shape.y1) for shape in shapes] == [(0, 1), (0, 1)]
+    assert shapes[0].x1 == 1
+    (told,) = [note for note in drawn.layout.annotations if note.name == "banner"]
+    assert told.text.replace("<br>", " ") == f"<b>{full.banner.strip()}</b>"
+    assert shapes[0].y0 < told.y < 1
+    assert all(axis.domain[1] < shapes[0].y0 for axis in drawn.select_yaxes())
+
+
+def test_without_a_banner_there_is_none(full):
+    bare = Figure(full.title, full.panels[:1])
+    assert not to_matplotlib(bare).artists
+    assert not [shape for shape in to_plotly(bare).layout.shapes if shape.name == "banner"]
+
+
+def test_plotly_page_runs_from_top_to_bottom(full):
+    page = lay_out(full)
+    rows, columns = full.shape
+    bottom = page.banner_height
+    assert bottom > 0
+    for row in range(rows):
+        slots = page.slots[row * columns : (row + 1) * columns]
+        assert min(slot.top - 18 * len(slot.title) for slot in slots) > bottom - 18
+        for slot in slots:
+            assert slot.top + slot.height < slot.note_top <= slot.legend_top
+        bottom = max(slot.legend_top for slot in slots)
+    assert bottom <= page.caption_top < page.height - 10 * len(page.caption)
+    for left, right in itertools.pairwise(page.slots[:columns]):
+        assert left.left + left.width < right.left
+
+
+def test_titles_captions_and_letters_are_in_both(full, full_sheet):
+    drawn = to_plotly(full)
+    texts = [note.text.replace("<br>", " ") for note in drawn.layout.annotations]
+    assert "<b>A title</b>" in texts
+    assert CAPTION.strip() in texts
+    assert "<b>(a)</b> falling" in texts
+    first = [text.get_text() for text in full_sheet.axes[0].texts]
+    assert first[:2] == ["falling", "(a)"]
+    alone = to_matplotlib(Figure("", [falling()])).axes[0]
+    assert [text.get_text() for text in alone.texts] == ["falling"]
+
+
+def legend_and_data(sheet):
+    """The legend's box and all vertices of lines and points, in pixels."""
+    place = sheet.axes[0]
+    vertices = [place.transData.transform(line.get_xydata()) for line in place.lines]
+    return place.get_legend().get_window_extent(), np.concatenate(vertices), place.bbox
+
+
+def test_a_legend_stands_inside_only_where_it_hides_nothing():
+    box, data, frame = legend_and_data(to_matplotlib(Figure("", [falling()])))
+    assert frame.x0 < box.x0 < box.x1 < frame.x1
+    assert frame.y0 < box.y0 < box.y1 < frame.y1
+    assert not any(box.contains(*point) for point in data)
+    assert lay_out(Figure("", [falling()])).slots[0].corner is not None
+
+
+@pytest.mark.parametrize("panel", [crowded(), crowded("outside"), gaps()])
+def test_else_it_stands_below(panel):
+    sheet = to_matplotlib(Figure("", [panel]))
+    place = sheet.axes[0]
+    label = place.xaxis.label.get_window_extent()
+    assert place.get_legend().get_window_extent().y1 < label.y0
+    assert lay_out(Figure("", [panel])).slots[0].corner is None
+
+
+def test_many_entries_are_set_in_columns_in_order():
+    panel = crowded("outside")
+    legend = to_matplotlib(Figure("", [panel])).axes[0].get_legend()
+    assert legend._ncols > 1
+    drawn = to_plotly(Figure("", [panel]))
+    named = [trace for trace in drawn.data if trace.showlegend]
+    assert [trace.name for trace in named] == [f"length {k}" for k in range(9)]
+    assert [trace.legendrank for trace in named] == list(range(1, 10))
+    columns = list(dict.fromkeys(trace.legend for trace in named))
+    places = [drawn.layout[name].x for name in columns]
+    assert len(columns) > 1
+    assert places == sorted(places)
+    assert len({drawn.layout[name].y for name in columns}) == 1
+
+
+def test_points_right_at_a_corner_move_the_legend():
+    spots = [(0.99, 0.99), (0.01, 0.99)]
+    marks = [Points([0, 1], [0, 1], label="a"), Points(*zip(*spots, strict=True), colour=1)]
+    panel = Panel("", Axis("x", limits=(0, 1)), Axis("y", limits=(0, 1)), marks)
+    box, data, _ = legend_and_data(to_matplotlib(Figure("", [panel])))
+    assert not any(box.contains(*point) for point in data)
