@@ -1,8 +1,17 @@
 """Models: Equinox modules that act on one example; callers `vmap`."""
 
+from tacit.models._deep_factorisation import DeepFactorisation
 from tacit.models._dense import Dense, Symmetric
 from tacit.models._diagonal import ConjugatePairs, Diagonal
 from tacit.models._linear_rnn import LinearRNN
 from tacit.models._transition import AbstractTransition
 
-__all__ = ["AbstractTransition", "ConjugatePairs", "Dense", "Diagonal", "LinearRNN", "Symmetric"]
+__all__ = [
+    "AbstractTransition",
+    "ConjugatePairs",
+    "DeepFactorisation",
+    "Dense",
+    "Diagonal",
+    "LinearRNN",
+    "Symmetric",
+]
