@@ -50,12 +50,7 @@ class LevenbergMarquardt(AbstractMethod):
         """One trial step: taken if it lowers the loss, else the damping grows."""
         flat, unravel = ravel_pytree(params)
 
-        def residuals(vector: Array) -> Array:
-            return objective.residuals(unravel(vector))
-
-        # One pass gives the residuals and their pullback: J has k rows, so k pullbacks.
-        r, pullback = jax.vjp(residuals, flat)
-        (jacobian,) = jax.vmap(pullback)(jnp.eye(r.size, dtype=r.dtype))
+        r, jacobian = objective.residuals_and_jacobian(params)
         loss = r @ r
         gram = jacobian @ jacobian.T
         mu = state.damping * jnp.max(jnp.diagonal(gram))
@@ -64,7 +59,7 @@ class LevenbergMarquardt(AbstractMethod):
         step = -(jacobian.T @ z)
         if rate is not None:
             step = rate.astype(step.dtype) * step
-        trial = residuals(flat + step)
+        trial = objective.residuals(unravel(flat + step))
         trial_loss = trial @ trial
         # |r|² − |r + Jδ|² for δ above, written without cancellation: zᵀ(G + 2μ)Gz ≥ 0.
         gz = gram @ z

@@ -2,7 +2,9 @@
 
 A problem is anything with `loss(model)`; a bare function of the model is one too. It may also have
 - `loss_and_gradient(model)`: a hand-written gradient, a pytree like the model's inexact arrays;
-- `residuals(model)`: a vector whose squares sum to the loss, which Gauss-Newton methods need;
+- `residuals(model)`: an array whose squares sum to the loss, which Gauss-Newton methods need;
+- `residuals_and_jacobian(model)`: these with their derivatives, a pytree like the model whose arrays
+  have the axes of the residuals before their own;
 - `stochastic = True`: then `loss` and `loss_and_gradient` take `key=` and draw fresh data with it.
 """
 
@@ -13,6 +15,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
 
 from tacit._types import Array, PRNGKeyArray, PyTree
 
@@ -81,3 +84,17 @@ class Objective(eqx.Module):
                 "use an Optax method, or give the problem one with loss = sum of its squares"
             )
         return jnp.ravel(self.problem.residuals(self.model(params)))
+
+    def residuals_and_jacobian(self, params: PyTree) -> tuple[Array, Array]:
+        """The residuals (k,) and the matrix (k, p) of their derivatives by the flat parameters."""
+        if hasattr(self.problem, "residuals_and_jacobian"):
+            residuals, tree = self.problem.residuals_and_jacobian(self.model(params))
+            rows = residuals.size
+            leaves = jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array))
+            columns = [jnp.reshape(leaf, (rows, -1)) for leaf in leaves]
+            return jnp.ravel(residuals), jnp.concatenate(columns, axis=1)
+        flat, unravel = ravel_pytree(params)
+        # One pass gives the residuals and their pullback: few rows, so one pullback a row.
+        residuals, pullback = jax.vjp(lambda vector: self.residuals(unravel(vector)), flat)
+        (jacobian,) = jax.vmap(pullback)(jnp.eye(residuals.size, dtype=residuals.dtype))
+        return residuals, jacobian

@@ -11,6 +11,7 @@ by `cumprod` and 3.1 s by `power`. Contractions are dots, not sums, for the reas
 
 from typing import Self, final
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,7 +23,7 @@ from tacit.models._parameter import check_length, check_rows, gaussian, paramete
 from tacit.models._transition import AbstractTransition
 
 # Past this many lags compilation of the unrolled products costs more than a scan.
-_UNROLLED = 128
+_UNROLLED = 32
 
 
 @final
@@ -76,8 +77,29 @@ class Diagonal(AbstractTransition):
     ) -> Float[Array, "length o i"]:
         """C A^j B for j < length."""
         check_length(length)
-        weights = output_map.T[:, :, None] * input_map[:, None, :]
+        weights = output_map[:, None, :] * input_map.T[None, :, :]
         return _moments(_real_powers(self.diagonal, length), weights)
+
+    @precise
+    def response_jacobian(
+        self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
+    ) -> tuple[Self, Float[Array, "length o i d i"], Float[Array, "length o i o d"]]:
+        """∂h_j/∂λ_s = j λ_s^{j−1} C_s B_s, ∂h_j/∂B = λ^j C and ∂h_j/∂C = λ^j B.
+
+        Reverse mode carries each of the k lags through all k products: 5 ms for 160 models of
+        width 40 on 20 lags, against 0.5 ms by these formulas.
+        """
+        check_length(length)
+        powers = _real_powers(self.diagonal, length)
+        rows = [jnp.zeros_like(self.diagonal), *(j * powers[j - 1] for j in range(1, length))]
+        slopes = jnp.stack(rows)
+        B, C = input_map, output_map
+        by_spectrum = slopes[:, None, None, :] * C[None, :, None, :] * B.T[None, None, :, :]
+        one_input = jnp.eye(B.shape[1], dtype=self.dtype)
+        one_output = jnp.eye(C.shape[0], dtype=self.dtype)
+        by_B = (powers[:, None, :] * C)[:, :, None, :, None] * one_input[None, None, :, None, :]
+        by_C = (powers[:, None, :] * B.T)[:, None, :, None, :] * one_output[None, :, None, :, None]
+        return eqx.tree_at(lambda t: t.diagonal, self, by_spectrum), by_B, by_C
 
     @classmethod
     def random(
@@ -159,12 +181,12 @@ class ConjugatePairs(AbstractTransition):
     ) -> Float[Array, "length o i"]:
         """C A^j B for j < length: Σ Re(λ^j) (c₁b₁ + c₂b₂) + Im(λ^j) (c₂b₁ − c₁b₂) over pairs."""
         check_length(length)
-        b1, b2 = input_map[0::2, None, :], input_map[1::2, None, :]
-        c1, c2 = output_map.T[0::2, :, None], output_map.T[1::2, :, None]
+        b1, b2 = input_map.T[None, :, 0::2], input_map.T[None, :, 1::2]
+        c1, c2 = output_map[:, None, 0::2], output_map[:, None, 1::2]
         real, imag = _complex_powers(self.real, self.imag, length)
         return _moments(
             jnp.concatenate([real, imag], axis=1),
-            jnp.concatenate([c1 * b1 + c2 * b2, c2 * b1 - c1 * b2]),
+            jnp.concatenate([c1 * b1 + c2 * b2, c2 * b1 - c1 * b2], axis=2),
         )
 
     @classmethod
@@ -216,10 +238,12 @@ def _complex_powers(
 
 
 def _moments(
-    powers: Float[Array, "length d"], weights: Float[Array, "d o i"]
+    powers: Float[Array, "length d"], weights: Float[Array, "o i d"]
 ) -> Float[Array, "length o i"]:
     """Σ_i λ_i^j w_i for j < length."""
+    outputs, inputs, width = weights.shape
     with jax.default_matmul_precision("highest"):
-        if weights.shape[1:] == (1, 1):  # a vector: the batched product is a third faster
-            return (powers @ weights[:, 0, 0])[:, None, None]
-        return jnp.einsum("kd,doi->koi", powers, weights)
+        if outputs == inputs == 1:
+            return (powers @ weights[0, 0])[:, None, None]
+        moments = powers @ weights.reshape(outputs * inputs, width).T
+        return moments.reshape(len(powers), outputs, inputs)

@@ -88,6 +88,20 @@ class LinearRNN(eqx.Module):
         return self.transition.response(self.input_map, self.output_map, length)
 
     @precise
+    def response_jacobian(self, length: int) -> Self:
+        """The derivative of `impulse_response` by every parameter.
+
+        A model whose arrays have the response's axes (length, outputs, inputs) before their own.
+        """
+        check_length(length)
+        A, by_B, by_C = self.transition.response_jacobian(self.input_map, self.output_map, length)
+        if self.C is None:  # B is the output map too
+            return eqx.tree_at(
+                lambda m: (m.transition, m.B), self, (A, by_B + jnp.swapaxes(by_C, -1, -2))
+            )
+        return eqx.tree_at(lambda m: (m.transition, m.B, m.C), self, (A, by_B, by_C))
+
+    @precise
     def simulate(
         self, inputs: ArrayLike, *, initial_state: ArrayLike | None = None
     ) -> Float[Array, "time outputs"]:

@@ -4,6 +4,7 @@ import abc
 from typing import Any, Self
 
 import equinox as eqx
+import jax
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -52,6 +53,21 @@ class AbstractTransition(eqx.Module):
         self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
     ) -> Float[Array, "length o i"]:
         """C A^j B for j < length: the impulse response (lowdim 3.1)."""
+
+    def response_jacobian(
+        self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
+    ) -> tuple[Self, Float[Array, "length o i d i"], Float[Array, "length o i o d"]]:
+        """The derivatives of `response` by the transition's parameters, by B and by C.
+
+        The axes of the response come first. Here by reverse mode, one pass a lag and channel.
+        """
+
+        def response(
+            transition: Self, B: Float[Array, "d i"], C: Float[Array, "o d"]
+        ) -> Float[Array, "length o i"]:
+            return transition.response(B, C, length)
+
+        return jax.jacrev(response, argnums=(0, 1, 2))(self, input_map, output_map)
 
     @classmethod
     @abc.abstractmethod

@@ -1,6 +1,7 @@
 """The population loss of a linear RNN on white input: a distance between impulse responses."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -34,6 +35,18 @@ class PopulationLoss(eqx.Module):
         """The errors of the impulse response, zero at masked lags."""
         error = model.impulse_response(self.target.shape[0]) - self.target
         return self.mask[:, None, None] * error
+
+    @precise
+    def residuals_and_jacobian(
+        self, model: LinearRNN
+    ) -> tuple[Float[Array, "lags outputs inputs"], LinearRNN]:
+        """The residuals, and their derivatives by the model's parameters, axes of lags first."""
+        jacobian = model.response_jacobian(self.target.shape[0])
+
+        def masked(leaf: Array) -> Array:
+            return jnp.reshape(self.mask, (-1,) + (1,) * (leaf.ndim - 1)) * leaf
+
+        return self.residuals(model), jax.tree.map(masked, jacobian)
 
     @precise
     def loss(self, model: LinearRNN) -> Float[Array, ""]:

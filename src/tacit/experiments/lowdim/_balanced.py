@@ -59,27 +59,18 @@ def train_balanced(batch: Batch, config: Fig1aConfig) -> Mapping[str, Any]:
     lags = max(config.horizons)
     longest = PADDING * -(-int(lengths.max()) // PADDING)
 
-    teacher_of = TEACHERS[batch.one("teacher")]
-    teachers = {
-        seed: teacher_of(config.order, jax.random.fold_in(jax.random.key(0), seed))
-        for seed in np.unique(seeds).tolist()
-    }
-    problems = Lanes.stack(
-        [
-            PopulationLoss.of(teachers[seed], length, longest=longest)
-            for seed, length in zip(seeds.tolist(), lengths.tolist(), strict=True)
-        ]
-    )
-    students = _students(batch.one("width"), config.scale, seeds, lengths)
+    target = _targets(batch.one("teacher"), config.order, seeds, lags)
+    mask = (np.arange(longest) < lengths[:, None]).astype(float)
+    problems = Lanes(_problems(target[:, :longest], mask))
+    students = Lanes(_students(batch.one("width"), config.scale, seeds, lengths))
 
     method = batch.one("method")
-    rate = {"adam": config.adam_rate, "gd": config.gd_rate}[method]
     descended = descend(
         students,
         problems,
         _method(method),
         stop=Stop(config.steps, loss=config.goal),
-        rate=rate,
+        rate={"adam": config.adam_rate, "gd": config.gd_rate}[method],
         title=batch.label,
     )
     polished = descend(
@@ -90,47 +81,66 @@ def train_balanced(batch: Batch, config: Fig1aConfig) -> Mapping[str, Any]:
         title=f"{batch.label}, polish",
     )
 
-    targets = {seed: np.asarray(teacher.impulse_response(lags)) for seed, teacher in teachers.items()}
-    target = np.stack([targets[seed] for seed in seeds.tolist()])
-    responses = np.stack(
-        [_responses(lanes, lags) for lanes in (descended.model, descended.best, polished.model)],
-        axis=1,
-    )
-    hankel = {
-        seed: measures.hankel_singular_values(response[:PADDING])[: config.order]
-        for seed, response in targets.items()
-    }
+    iterates = (descended.model, descended.best, polished.model)
+    response = np.stack([_responses(lanes.tree, lags) for lanes in iterates], axis=1)
     return {
         "outcome": descended.outcome,
         "polish_outcome": polished.outcome,
         "target": target[..., 0, 0],
-        "response": responses[..., 0, 0],
+        "response": response[..., 0, 0],
         "train_loss": np.stack([descended.loss, descended.best_loss, polished.loss], axis=1),
-        "zero_loss": np.array([float(problem.zero_loss()) for problem in problems]),
-        "error": _errors(responses, target, lengths, config, relative=False),
-        "relative_error": _errors(responses, target, lengths, config, relative=True),
-        "hankel": np.stack([hankel[seed] for seed in seeds.tolist()]),
+        "zero_loss": np.sum((mask * target[:, :longest, 0, 0]) ** 2, axis=1),
+        "error": _errors(response, target, lengths, config, relative=False),
+        "relative_error": _errors(response, target, lengths, config, relative=True),
+        "hankel": np.stack(
+            [measures.hankel_singular_values(t[:PADDING])[: config.order] for t in target]
+        ),
     }
 
 
-def _students(width: int, scale: float, seeds: np.ndarray, lengths: np.ndarray) -> Lanes[LinearRNN]:
-    """Students with their own start for every seed and length."""
+def _targets(teacher: str, order: int, seeds: np.ndarray, lags: int) -> np.ndarray:
+    """The teachers' responses, one a lane; lanes of one seed have one teacher."""
+    distinct, place = np.unique(seeds, return_inverse=True)
+    teachers = [
+        TEACHERS[teacher](order, jax.random.fold_in(jax.random.key(0), int(seed)))
+        for seed in distinct
+    ]
+    return _responses(Lanes.stack(teachers).tree, lags)[place]
+
+
+def _problems(target: np.ndarray, mask: np.ndarray) -> PopulationLoss:
     with jax.enable_x64(True):
-
-        def start(seed: jax.Array, length: jax.Array) -> LinearRNN:
-            key = jax.random.fold_in(jax.random.fold_in(jax.random.key(1), seed), length)
-            return LinearRNN.random(Diagonal, width, scale=scale, balanced=True, key=key)
-
-        return Lanes(eqx.filter_vmap(start)(jnp.asarray(seeds), jnp.asarray(lengths)))
+        return eqx.filter_vmap(PopulationLoss)(jnp.asarray(target), jnp.asarray(mask))
 
 
-def _responses(lanes: Lanes[LinearRNN], lags: int) -> np.ndarray:
+def _students(width: int, scale: float, seeds: np.ndarray, lengths: np.ndarray) -> LinearRNN:
+    """Students with a start of their own for every seed and length."""
     with jax.enable_x64(True):
-        return np.asarray(jax.vmap(lambda model: model.impulse_response(lags))(lanes.tree))
+        return _started(width, jnp.asarray(scale), jnp.asarray(seeds), jnp.asarray(lengths))
+
+
+@eqx.filter_jit
+def _started(width: int, scale: jax.Array, seeds: jax.Array, lengths: jax.Array) -> LinearRNN:
+    def start(seed: jax.Array, length: jax.Array) -> LinearRNN:
+        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(1), seed), length)
+        return LinearRNN.random(Diagonal, width, scale=scale, balanced=True, key=key)
+
+    return eqx.filter_vmap(start)(seeds, lengths)
+
+
+def _responses(models: LinearRNN, lags: int) -> np.ndarray:
+    """The impulse responses of stacked models, in one program."""
+    with jax.enable_x64(True):
+        return np.asarray(_batched_responses(models, lags))
+
+
+@eqx.filter_jit
+def _batched_responses(models: LinearRNN, lags: int) -> jax.Array:
+    return eqx.filter_vmap(lambda model: model.impulse_response(lags))(models)
 
 
 def _errors(
-    responses: np.ndarray,
+    response: np.ndarray,
     target: np.ndarray,
     lengths: np.ndarray,
     config: Fig1aConfig,
@@ -138,18 +148,19 @@ def _errors(
     relative: bool,
 ) -> np.ndarray:
     """Errors by lane, iterate and horizon; a response that overflowed is infinitely wrong."""
-    errors = np.array(
-        [
-            [
-                [
-                    measures.extrapolation_error(
-                        response, aim, start=int(length), stop=horizon, relative=relative
-                    )
-                    for horizon in config.horizons
-                ]
-                for response in lane
-            ]
-            for lane, aim, length in zip(responses, target, lengths, strict=True)
-        ]
-    )
+
+    def error(lane: int, iterate: int, horizon: int) -> float:
+        return measures.extrapolation_error(
+            response[lane, iterate],
+            target[lane],
+            start=int(lengths[lane]),
+            stop=horizon,
+            relative=relative,
+        )
+
+    lanes, iterates = response.shape[:2]
+    errors = [
+        [[error(lane, iterate, horizon) for horizon in config.horizons] for iterate in range(iterates)]
+        for lane in range(lanes)
+    ]
     return np.where(np.isnan(errors), np.inf, errors)
