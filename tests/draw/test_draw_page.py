@@ -1,6 +1,7 @@
 """The page: everything is there, nothing overlaps, legends hide no data."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -19,7 +20,15 @@ from tacit.draw import (
     to_plotly,
 )
 from tacit.draw._palette import BANNER_FILL
-from tacit.draw._plotly_page import lay_out
+from tacit.draw._plotly_page import (
+    BANNER,
+    ENTRY,
+    PANEL_TITLE,
+    SMALL,
+    TITLE,
+    height_of,
+    lay_out,
+)
 
 STEPS = np.logspace(0, 4, 40)
 CAPTION = "Medians over nine seeds, with the range over converged lanes as bands. " * 6
@@ -99,11 +108,15 @@ def test_a_given_size_is_kept_if_there_is_room_and_grows_if_not(full):
     assert tuple(sheet.get_size_inches()) == pytest.approx((5, 3))
     drawn = to_plotly(Figure("t", [falling()], size=(5, 3)))
     assert (drawn.layout.width, drawn.layout.height) == (480, 288)
-    tight = Figure(full.title, full.panels, caption=CAPTION, banner="undecided", size=(9, 3))
+    wordy = Panel("", Axis("x"), Axis("a label with many words " * 3), [Points([1], [1])])
+    panels = [crowded("outside"), wordy]
+    tight = Figure(full.title, panels, caption=CAPTION, banner="undecided", size=(9, 3))
     sheet = to_matplotlib(tight)
     check_page(sheet)
     assert sheet.get_figwidth() == 9
     assert sheet.get_figheight() > 3
+    label = sheet.axes[1].yaxis.label.get_window_extent()
+    assert label.height <= sheet.axes[1].bbox.height + 1
 
 
 def test_the_banner_is_a_strip_on_top_in_both(full, full_sheet):
@@ -135,17 +148,29 @@ def test_without_a_banner_there_is_none(full):
 def test_plotly_page_runs_from_top_to_bottom(full):
     page = lay_out(full)
     rows, columns = full.shape
-    bottom = page.banner_height
-    assert bottom > 0
+    assert page.banner_height > height_of(page.banner, BANNER) > 0
+    bottom = page.banner_height + height_of(page.title, TITLE)
     for row in range(rows):
         slots = page.slots[row * columns : (row + 1) * columns]
-        assert min(slot.top - 18 * len(slot.title) for slot in slots) > bottom - 18
+        assert min(slot.top - height_of(slot.title, PANEL_TITLE) for slot in slots) > bottom
         for slot in slots:
-            assert slot.top + slot.height < slot.note_top <= slot.legend_top
-        bottom = max(slot.legend_top for slot in slots)
-    assert bottom <= page.caption_top < page.height - 10 * len(page.caption)
+            assert slot.top + slot.height < slot.note_top
+            assert slot.note_top + height_of(slot.note, SMALL) <= slot.legend_top
+            entries = 0 if slot.corner else math.ceil(len(slot.labels) / max(slot.columns, 1))
+            bottom = max(bottom, slot.legend_top + entries * ENTRY)
+    assert bottom < page.caption_top
+    assert page.caption_top + height_of(page.caption, SMALL) < page.height
     for left, right in itertools.pairwise(page.slots[:columns]):
         assert left.left + left.width < right.left
+
+
+def test_legends_and_captions_make_the_page_higher_not_the_axes_smaller():
+    many, none = crowded("outside"), crowded(None)
+    heights = [
+        to_matplotlib(Figure("", [panel], caption=caption)).axes[0].bbox.height
+        for panel, caption in ((many, CAPTION), (none, ""))
+    ]
+    assert heights[0] == pytest.approx(heights[1], rel=0.02)
 
 
 def test_titles_captions_and_letters_are_in_both(full, full_sheet):
@@ -195,7 +220,7 @@ def test_many_entries_are_set_in_columns_in_order():
     columns = list(dict.fromkeys(trace.legend for trace in named))
     places = [drawn.layout[name].x for name in columns]
     assert len(columns) > 1
-    assert places == sorted(places)
+    assert places == sorted(set(places))
     assert len({drawn.layout[name].y for name in columns}) == 1
 
 

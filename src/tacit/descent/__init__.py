@@ -1,6 +1,9 @@
 """Descent: the only loop. It moves any pytree down any loss, thousands of small models at once."""
 
+from tacit.descent._clock import AbstractClock, HomogeneousClock
 from tacit.descent._descend import descend
+from tacit.descent._flow import Downhill, FlowState, GradientFlow
+from tacit.descent._gauss_newton import GaussNewton
 from tacit.descent._lanes import Lanes
 from tacit.descent._levenberg_marquardt import LevenbergMarquardt
 from tacit.descent._method import AbstractMethod, Advance
@@ -9,12 +12,19 @@ from tacit.descent._optax import OptaxMethod
 from tacit.descent._outcome import Outcome
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
+from tacit.descent._stabilised import StabilisedRungeKutta
 from tacit.descent._stop import Stop
 
 __all__ = [
+    "AbstractClock",
     "AbstractMethod",
     "Advance",
     "DescentResult",
+    "Downhill",
+    "FlowState",
+    "GaussNewton",
+    "GradientFlow",
+    "HomogeneousClock",
     "Lanes",
     "LevenbergMarquardt",
     "LossFunction",
@@ -22,6 +32,7 @@ __all__ = [
     "OptaxMethod",
     "Outcome",
     "Record",
+    "StabilisedRungeKutta",
     "Statistics",
     "Stop",
     "descend",

@@ -142,11 +142,12 @@ def _run(
         done = count - np.unique(members[running]).size
         tell(done=done, lanes=count, step=min(clock, stop.steps), steps=stop.steps, loss=losses)
         if not running.any():
-            harvest.lanes(members, lanes)
+            harvest.lanes(members, lanes, program.method.report(lanes.state))
             break
         bucket = next_bucket(members.size, int(running.sum()))
         if bucket < members.size:
-            harvest.lanes(members[~running], _take(lanes, np.flatnonzero(~running)))
+            ended = _take(lanes, np.flatnonzero(~running))
+            harvest.lanes(members[~running], ended, program.method.report(ended.state))
             # Ended lanes fill the bucket up; they stand still.
             rows = np.argsort(~running, kind="stable")[:bucket]
             members = members[rows]

@@ -27,10 +27,11 @@ class Harvest:
         self._records: dict[str, np.ndarray] = {}
         self._filled = 0
 
-    def lanes(self, members: np.ndarray, lanes: Lane) -> None:
-        """Keep lanes that have ended."""
-        for name in _KEPT:
-            rows = jax.tree.map(np.asarray, getattr(lanes, name))
+    def lanes(self, members: np.ndarray, lanes: Lane, report: dict[str, Any]) -> None:
+        """Keep lanes that have ended, with what their method tells of them."""
+        for name in (*_KEPT, "report"):
+            kept = report if name == "report" else getattr(lanes, name)
+            rows = jax.tree.map(np.asarray, kept)
             if name not in self._kept:
                 self._kept[name] = jax.tree.map(self._room, rows)
             for room, row in zip(
@@ -79,6 +80,7 @@ class Harvest:
             outcome=each(outcome_names(kept["status"])),
             record_steps=record_steps,
             records={name: each(values) for name, values in self._records.items()},
+            report={name: each(values) for name, values in kept["report"].items()},
             statistics=statistics,
         )
 

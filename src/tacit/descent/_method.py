@@ -18,6 +18,7 @@ class Advance(eqx.Module):
     loss: Array
     gradient_norm: Array
     stuck: Array | bool = False  # the method can move no further
+    finished: Array | bool = False  # the method's own budget, such as a time, is used up
 
 
 class AbstractMethod(eqx.Module):
@@ -32,6 +33,10 @@ class AbstractMethod(eqx.Module):
         self, params: PyTree, state: PyTree, objective: Objective, rate: Array | None
     ) -> Advance:
         """Move by one step; `rate` multiplies the step where the method has one."""
+
+    def report(self, state: PyTree) -> dict[str, Array]:
+        """What the method can tell of a lane at its end; `state` has a lane axis here."""
+        return {}
 
 
 def as_method(method: Any) -> AbstractMethod:

@@ -35,6 +35,7 @@ class DescentResult:
     outcome: np.ndarray  # words: converged, stopped, diverged, stalled
     record_steps: np.ndarray
     records: dict[str, np.ndarray]  # name -> (lane, record, …)
+    report: dict[str, np.ndarray]  # what the method tells of each lane: a flow's time and accuracy
     statistics: Statistics
 
     @property

@@ -87,7 +87,8 @@ class Program(eqx.Module):
         progress = loss < lane.anchor_loss * (1 - limits["progress"])
         anchor_step = jnp.where(progress, clock, lane.anchor_step)
 
-        status = jnp.where(clock >= limits["steps"], Outcome.stopped, Outcome.running)
+        spent = (clock >= limits["steps"]) | out.finished
+        status = jnp.where(spent, Outcome.stopped, Outcome.running)
         stuck = jnp.asarray(out.stuck)
         if self.patience is not None:
             stuck |= clock - anchor_step >= self.patience

@@ -1,0 +1,39 @@
+"""The claims that runs have left in a folder of results."""
+
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def _warn(path: Path, reason: str) -> None:
+    warnings.warn(f"skipped {path}: {reason}", stacklevel=3)
+
+
+def read_entries(
+    results_dir: Path, *, on_skip: Callable[[Path, str], None] = _warn
+) -> list[dict[str, Any]]:
+    """What stands in every `results_dir/<paper>/<figure>/claims.json`, sorted by experiment.
+
+    A file that cannot be read does not hide the others: `on_skip` is told its path and the
+    reason (by default in a warning), and it is left out.
+    """
+    entries = []
+    for path in sorted(results_dir.glob("*/*/claims.json")):
+        try:
+            entries.append(_checked(json.loads(path.read_text(encoding="utf-8"))))
+        except (OSError, ValueError) as error:
+            on_skip(path, str(error))
+    return sorted(entries, key=lambda entry: str(entry["experiment"]))
+
+
+def _checked(entry: Any) -> dict[str, Any]:
+    if not isinstance(entry, dict):
+        raise ValueError(f"a JSON object was expected, got {type(entry).__name__}")
+    if not isinstance(entry.get("experiment"), str):
+        raise ValueError(f'"experiment" must be a text, got {entry.get("experiment")!r}')
+    claims = entry.get("claims")
+    if not isinstance(claims, list) or not all(isinstance(claim, dict) for claim in claims):
+        raise ValueError('"claims" must be a list of objects')
+    return entry
