@@ -2,6 +2,7 @@
 
 from tacit.store._atomic import write_atomically
 from tacit.store._dimensions import (
+    BATCH_SECONDS,
     CELL,
     DEPTH,
     HORIZON,
@@ -9,6 +10,7 @@ from tacit.store._dimensions import (
     LAG,
     LENGTH,
     METHOD,
+    ORIGIN,
     PRESENT,
     RATE,
     SCALE,
@@ -18,13 +20,17 @@ from tacit.store._dimensions import (
     TEACHER,
     WIDTH,
 )
-from tacit.store._errors import StoreError
+from tacit.store._errors import StoreError, WriteError
+from tacit.store._failures import FailedCells
 from tacit.store._key import canonical, cell_key
+from tacit.store._plan import Plan
 from tacit.store._provenance import device, precision, provenance
+from tacit.store._reservation import Lock
 from tacit.store._store import Store
 from tacit.store._variable import Variable, checked_arrays
 
 __all__ = [
+    "BATCH_SECONDS",
     "CELL",
     "DEPTH",
     "HORIZON",
@@ -32,6 +38,7 @@ __all__ = [
     "LAG",
     "LENGTH",
     "METHOD",
+    "ORIGIN",
     "PRESENT",
     "RATE",
     "SCALE",
@@ -40,9 +47,13 @@ __all__ = [
     "STEP",
     "TEACHER",
     "WIDTH",
+    "FailedCells",
+    "Lock",
+    "Plan",
     "Store",
     "StoreError",
     "Variable",
+    "WriteError",
     "canonical",
     "cell_key",
     "checked_arrays",

@@ -1,9 +1,17 @@
-"""Files that are there whole or not at all."""
+"""Files and folders that are there whole or not at all."""
 
 import contextlib
 import os
+import shutil
+import time
 import uuid
 from pathlib import Path
+
+from tacit.store._errors import WriteError
+
+_TEMPORARY = ".tmp"
+# Long after any write has ended, also where the clocks of two machines on one disk differ.
+_STALE_SECONDS = 24 * 3600.0
 
 
 def sync_folder(folder: Path) -> None:
@@ -16,21 +24,75 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def temporary_name(path: Path) -> Path:
+    """An unused name beside `path`: it begins with a dot, ends with `.tmp` and is never read."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}{_TEMPORARY}")
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write under a temporary name in the same folder, fsync, rename, fsync the folder.
 
-    A reader sees the old file or the new one, never a part of one. The temporary name is unique,
-    begins with a dot and ends with `.tmp`; after a crash it may stay behind and is ignored.
+    A reader sees the old file or the new one, never a part of one. After a crash the temporary
+    file may stay behind; `remove_stale` takes it away later. A full disk is a `WriteError`.
     """
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.tmp")
+    temporary = temporary_name(path)
     try:
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         # It is ours and it is not whole (a full disk, Ctrl-C): nothing of worth is lost.
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise WriteError(path, error) from error
         raise
     sync_folder(path.parent)
+
+
+def put_folder(temporary: Path, path: Path) -> None:
+    """Give a finished folder its name; one that is there is removed once it has been replaced.
+
+    Only for what can be made again. A folder cannot be renamed over another: between two renames
+    there is none of that name, which a crash may leave so.
+    """
+    for folder, _, names in os.walk(temporary):
+        for name in names:
+            _sync_file(Path(folder) / name)
+        sync_folder(Path(folder))
+    replaced = temporary_name(path)
+    while True:
+        with contextlib.suppress(FileNotFoundError):
+            path.rename(replaced)
+        try:
+            temporary.rename(path)
+            break
+        except OSError:
+            if not path.exists():
+                raise
+            # Another process was faster: its folder is replaced by ours.
+            shutil.rmtree(replaced, ignore_errors=True)
+    sync_folder(path.parent)
+    shutil.rmtree(replaced, ignore_errors=True)
+
+
+def _sync_file(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def remove_stale(folder: Path, *, older_than: float = _STALE_SECONDS) -> None:
+    """Remove what killed writers left under temporary names, once nobody can be writing it."""
+    limit = time.time() - older_than
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if not (entry.name.startswith(".") and entry.name.endswith(_TEMPORARY)):
+                continue
+            with contextlib.suppress(OSError):
+                if entry.stat(follow_symlinks=False).st_mtime > limit:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path)
+                else:
+                    os.unlink(entry.path)

@@ -83,7 +83,7 @@ def _gather(
     return flat
 
 
-def _attributes(store: Parts, fixed: Mapping[str, Any]) -> dict[str, Any]:
+def grid_attributes(store: Parts, fixed: Mapping[str, Any]) -> dict[str, Any]:
     """Global attributes: whose results, and the fixed parameters; nested ones as JSON text."""
     attributes: dict[str, Any] = {
         "experiment": store.identity.experiment,
@@ -137,4 +137,4 @@ def build_dataset(
         name: (name, np.asarray(values), dict(attrs.get(name, {})))
         for name, values in {**axes, **coords}.items()
     }
-    return xarray.Dataset(data, coords=labels, attrs=_attributes(store, fixed))
+    return xarray.Dataset(data, coords=labels, attrs=grid_attributes(store, fixed))

@@ -15,10 +15,13 @@ RATE = "rate"
 SCALE = "scale"
 
 STEP = "step"
-ITERATE = "iterate"  # the last one, the best one
 LAG = "lag"
 HORIZON = "horizon"
 ITERATE = "iterate"  # last, best, polished: which point of a descent
 SINGULAR_VALUE = "singular_value"
 
-PRESENT = "present"  # not a dimension: the variable that says which cells are there
+# Not dimensions, but names that every consolidated dataset has.
+PRESENT = "present"  # which cells are stored
+OUTCOME = "outcome"  # how a cell ended
+ORIGIN = "origin"  # where a cell was computed: its entry in the attribute `origins`
+BATCH_SECONDS = "batch_seconds"  # wall time of the batch that a cell was in

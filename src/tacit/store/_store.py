@@ -5,15 +5,18 @@ store/
   store.json            experiment, version, schema
   parts/000001-….npz    one batch each, written under a temporary name, fsynced, renamed
   parts/aside/          files that were not whole parts of this store: kept, never read
+  failures/….json       cells that raised, and why
+  reserved/             locks on the batches that are being computed
+  plan.json             the grid that was last asked for
+  results.zarr          that grid as xarray reads it, made from the parts
 ```
 
 Writers need no lock: a part has a name of its own, appears whole, and never changes. Two
-processes on one store see each other's parts at the next `refresh`; the worst that can happen is
-that a batch is computed twice, and then the first part in the order of names counts.
+processes on one store see each other's parts at the next `refresh` and reserve what they compute;
+the worst that can happen, where the file system has no locks, is that a batch is computed twice,
+and then the first part in the order of names counts.
 """
 
-import contextlib
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,14 +25,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.store import _part
-from tacit.store._atomic import sync_folder, write_atomically
+from tacit.store import _part, _results
+from tacit.store._atomic import remove_stale, sync_folder, write_atomically
 from tacit.store._dataset import build_dataset
-from tacit.store._errors import PartError, StoreError
+from tacit.store._errors import StoreError, WriteError
+from tacit.store._failures import FailedCells, Failures
+from tacit.store._files import digest_of, next_name
+from tacit.store._index import SUFFIX, PartIndex
+from tacit.store._plan import Plan
+from tacit.store._reservation import Lock, holder, lock
 from tacit.store._variable import Variable
 
 if TYPE_CHECKING:
     import xarray
+
+MANIFEST = "store.json"
 
 
 class Store:
@@ -48,29 +58,43 @@ class Store:
         self.path = Path(path)
         self.identity = _part.Identity(experiment, version)
         self.warnings: list[str] = []
-        self._where: dict[str, tuple[str, int]] = {}  # cell's address -> part, row in it
-        self._seen: set[str] = set()
         if self.path.exists() and not self.path.is_dir():
             raise StoreError(f"{self.path} is a file, not the folder of a store: give another path")
-        self._parts.mkdir(parents=True, exist_ok=True)
+        try:
+            self._parts.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WriteError(self._parts, error) from error
         self._check_or_write_identity()
+        for folder in (self.path, self._parts):
+            remove_stale(folder)
+        self._index = PartIndex(self._parts, self.identity, self.warnings)
+        self._failures = Failures(self.path / "failures", self.identity, self.warnings)
         self.refresh()
+
+    @classmethod
+    def existing(cls, path: str | os.PathLike[str]) -> "Store":
+        """The store that is in a folder, whosever it is; a `StoreError` if there is none."""
+        manifest = Path(path) / MANIFEST
+        if not manifest.is_file():
+            raise StoreError(f"{path} is not a store: it has no {MANIFEST}")
+        theirs = _read_manifest(manifest)
+        experiment, version = theirs.get("experiment"), theirs.get("version")
+        if not isinstance(experiment, str) or not isinstance(version, int):
+            raise StoreError(
+                f"{manifest} names no experiment and version: it is not one of tacit's"
+            )
+        return cls(path, experiment=experiment, version=version)
 
     @property
     def _parts(self) -> Path:
         return self.path / "parts"
 
     def _check_or_write_identity(self) -> None:
-        manifest, mine = self.path / "store.json", self.identity.to_dict()
-        try:
-            theirs = json.loads(manifest.read_bytes())
-        except FileNotFoundError:
+        manifest, mine = self.path / MANIFEST, self.identity.to_dict()
+        if not manifest.exists():
             write_atomically(manifest, json.dumps(mine, indent=1).encode())
             return
-        except ValueError:
-            theirs = None
-        if not isinstance(theirs, dict):
-            raise StoreError(f"{manifest} is not readable: start a new store with --fresh")
+        theirs = _read_manifest(manifest)
         differing = [k for k in mine if theirs.get(k) != mine[k]]
         if differing:
             words = " and ".join(f"{k} {theirs.get(k)} (now {mine[k]})" for k in differing)
@@ -82,66 +106,31 @@ class Store:
 
     def refresh(self) -> int:
         """Take in the parts that have appeared since the last look; returns how many."""
-        names = sorted(name for name in os.listdir(self._parts) if name.endswith(".npz"))
-        fresh = [name for name in names if name not in self._seen and not name.startswith(".")]
-        return sum(self._take(name) for name in fresh)
-
-    def _take(self, name: str) -> bool:
-        try:
-            keys = _part.read_keys(self._parts / name, self.identity)
-        except FileNotFoundError:  # another process has just set it aside
-            return False
-        except PartError as error:
-            self._set_aside(name, str(error))
-            return False
-        self._index(name, keys)
-        return True
-
-    def _index(self, name: str, keys: Sequence[str]) -> None:
-        self._seen.add(name)
-        repeated = [(row, key) for row, key in enumerate(keys) if key in self._where]
-        if repeated:
-            self._compare_repeated(name, repeated)
-        for row, key in enumerate(keys):
-            self._where.setdefault(key, (name, row))
-
-    def _compare_repeated(self, name: str, repeated: Sequence[tuple[int, str]]) -> None:
-        mine = _part.read_arrays(self._parts / name)
-        others: dict[str, dict[str, np.ndarray]] = {}
-        different: dict[str, int] = {}
-        for row, key in repeated:
-            first, at = self._where[key]
-            if first not in others:
-                others[first] = _part.read_arrays(self._parts / first)
-            if not _same_row(mine, row, others[first], at):
-                different[first] = different.get(first, 0) + 1
-        for first, count in different.items():
-            self.warnings.append(
-                f"{count} cells are in {first} and, with other values, in {name}: the first counts"
-            )
-
-    def _set_aside(self, name: str, reason: str) -> None:
-        aside = self._parts / "aside"
-        aside.mkdir(exist_ok=True)
-        target = _unused(aside / name)
-        with contextlib.suppress(FileNotFoundError):  # another process was faster
-            (self._parts / name).rename(target)
-            self.warnings.append(f"{name} is not a whole part ({reason}): set aside as {target}")
+        return self._index.refresh()
 
     def keys(self) -> frozenset[str]:
         """The addresses of the cells that are stored."""
-        return frozenset(self._where)
+        return frozenset(self._index.where)
 
     def __len__(self) -> int:
-        return len(self._where)
+        return len(self._index.where)
 
     def missing(self, cells: Iterable[Mapping[str, Any]]) -> list[int]:
         """The positions in `cells` (full parameters each) of those that are not stored."""
-        return [i for i, cell in enumerate(cells) if self.identity.key(cell) not in self._where]
+        where = self._index.where
+        return [i for i, cell in enumerate(cells) if self.identity.key(cell) not in where]
+
+    def locate(self, cell: Mapping[str, Any]) -> tuple[str, int] | None:
+        """The part that holds a cell and the row in it, if it is stored."""
+        return self._index.where.get(self.identity.key(cell))
 
     def parts(self) -> list[str]:
         """The names of the parts that were taken in, in order."""
-        return sorted(self._seen)
+        return sorted(self._index.seen)
+
+    def read(self, part: str, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """The named arrays of a part, without those that it lacks."""
+        return _part.read_arrays(self._parts / part, names)
 
     def provenance(self, part: str) -> dict[str, Any]:
         """Where a part's results came from."""
@@ -162,6 +151,8 @@ class Store:
         - `cells`: the full parameters of each cell, swept and fixed.
         - `arrays`: by name, with the cells along the leading axis.
         - `provenance`: JSON's types only; see `tacit.store.provenance`.
+
+        On a full disk nothing of it stays behind and the error is a `WriteError`.
         """
         keys = [self.identity.key(cell) for cell in cells]
         if not keys or len(set(keys)) != len(keys):
@@ -171,32 +162,80 @@ class Store:
         return self._write(keys, data)
 
     def _write(self, keys: Sequence[str], data: bytes) -> str:
-        digest = hashlib.blake2b("".join(keys).encode(), digest_size=8).hexdigest()
-        numbers = [name.partition("-")[0] for name in os.listdir(self._parts)]
-        taken = [int(number) for number in numbers if number.isdecimal()]
-        # Two writers may choose one number; one name then means the same cells, so that the
-        # rename replaces a part by its equal.
-        name = f"{max(taken, default=0) + 1:06d}-{digest}.npz"
+        name = next_name(self._parts, keys, SUFFIX)
         write_atomically(self._parts / name, data)
-        self._index(name, keys)
+        self._index.add(name, keys)
         return name
 
     def merge(self, other: str | os.PathLike[str]) -> int:
         """Take the parts of a store made elsewhere that hold a cell not yet here; returns how many.
 
         `other` is only read, except that its damaged parts are set aside there, as on any opening.
+        Cells that are in both with other values are warned of; those here count.
         """
-        if not (Path(other) / "store.json").is_file():
-            raise StoreError(f"{other} is not a store: it has no store.json")
+        if not (Path(other) / MANIFEST).is_file():
+            raise StoreError(f"{other} is not a store: it has no {MANIFEST}")
+        if self.path.exists() and os.path.samefile(self.path, other):
+            raise StoreError(f"{other} is the store to merge into: give another one")
         theirs = Store(other, experiment=self.identity.experiment, version=self.identity.version)
         self.warnings += theirs.warnings
+        self.refresh()
         taken = 0
         for name in theirs.parts():
-            keys = _part.read_keys(theirs._parts / name, self.identity)
-            if any(key not in self._where for key in keys):
-                self._write(keys, (theirs._parts / name).read_bytes())
+            path = theirs._parts / name
+            keys = _part.read_keys(path, self.identity)
+            if any(key not in self._index.where for key in keys):
+                self._write(keys, path.read_bytes())
                 taken += 1
+            else:
+                self._index.compare(path, keys)
         return taken
+
+    # Who is at work, and what went wrong
+
+    def at_work(self) -> Lock:
+        """A lock that any number of workers share and that keeps the store from being moved."""
+        found = lock(self.path / MANIFEST, shared=True)
+        if found is None:
+            raise StoreError(f"{self.path} is being moved aside by another process: run it again")
+        return found
+
+    def reserve(self, cells: Iterable[Mapping[str, Any]]) -> Lock | None:
+        """The right to compute these cells, until it is released or this process ends.
+
+        None when another process has it. The cells must be looked for again after it is granted.
+        """
+        (self.path / "reserved").mkdir(exist_ok=True)
+        return lock(self._reservation(cells), passing=True)
+
+    def reserved_by(self, cells: Iterable[Mapping[str, Any]]) -> str:
+        """The number of the process that has reserved these cells."""
+        return holder(self._reservation(cells))
+
+    def _reservation(self, cells: Iterable[Mapping[str, Any]]) -> Path:
+        return self.path / "reserved" / digest_of([self.identity.key(cell) for cell in cells])
+
+    def batches_at_work(self) -> int:
+        """How many batches are being computed now, by whichever process."""
+        names = os.listdir(self.path / "reserved") if (self.path / "reserved").is_dir() else []
+        found = [lock(self.path / "reserved" / name, passing=True) for name in names]
+        for free in found:
+            if free is not None:  # left behind by a process that was killed
+                free.release()
+        return sum(held is None for held in found)
+
+    def add_failure(self, cells: Sequence[Mapping[str, Any]], message: str, traceback: str) -> str:
+        """Keep the error of cells that raised; returns the name of the record."""
+        return self._failures.add(cells, message, traceback)
+
+    def failure_names(self) -> frozenset[str]:
+        """The names of the records of failed cells."""
+        return frozenset(self._failures.names())
+
+    def failures(self, *, but: frozenset[str] = frozenset()) -> dict[str, FailedCells]:
+        """Why cells failed, by address, for those not stored since; not of the records in `but`."""
+        found = self._failures.read(but=but)
+        return {key: record for key, record in found.items() if key not in self._index.where}
 
     # Out
 
@@ -211,53 +250,68 @@ class Store:
     ) -> "xarray.Dataset":
         """The cells of a grid as an `xarray.Dataset`, whatever else the store holds.
 
-        **Arguments:**
-
-        - `axes`: the grid: dimension → values, in the order of the result's dimensions.
-        - `fixed`: the other parameters of every cell.
-        - `variables`: what to read, with the dimensions beyond the grid's.
-        - `coords`: the values along those further dimensions.
-        - `attrs`: attributes (`long_name`, `units`) of coordinates, by dimension.
-
-        A cell that is not stored is filled (NaN, "", False, -1), and the boolean variable
-        `present` is False there.
+        The arguments are those of a `Plan`. A cell that is not stored is filled (NaN, "", False,
+        -1), and the boolean variable `present` is False there.
         """
         return build_dataset(self, axes, fixed, variables, coords, attrs or {})
 
-    def locate(self, cell: Mapping[str, Any]) -> tuple[str, int] | None:
-        """The part that holds a cell and the row in it, if it is stored."""
-        return self._where.get(self.identity.key(cell))
+    def keep_plan(self, plan: Plan) -> None:
+        """Write down what is asked of the store, for `plan` and `consolidate`."""
+        data = plan.to_json()
+        path = self.path / "plan.json"
+        if not path.exists() or path.read_bytes() != data:
+            write_atomically(path, data)
 
-    def read(self, part: str, names: Sequence[str]) -> dict[str, np.ndarray]:
-        """The named arrays of a part, without those that it lacks."""
-        return _part.read_arrays(self._parts / part, names)
+    def plan(self) -> Plan | None:
+        """What was last asked of the store, None if that is not known."""
+        path = self.path / "plan.json"
+        try:
+            return Plan.from_json(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            self.warnings.append(f"{path} is not readable and passed over: {error}")
+            return None
+
+    def consolidate(self, plan: Plan) -> Path:
+        """Write the cells of a plan to `results.zarr` for `xarray.open_zarr`; returns its path.
+
+        It is built under another name and replaces the old one whole; it can be made again from
+        the parts at any time. Memory is that of a few parts, however large the grid. A dataset
+        that was opened from the old one must be opened again.
+        """
+        return _results.consolidate(self, plan, self.path / "results.zarr")
 
     @staticmethod
     def move_aside(path: str | os.PathLike[str]) -> Path | None:
         """Rename a store's folder to `<name>.old-1`, `-2`, …, deleting nothing.
 
-        Returns the new path, or None when there was no such folder.
+        Returns the new path, or None when there was no such folder; a `StoreError` while a sweep
+        is at work in it.
         """
         source = Path(path)
         if not source.exists():
             return None
-        number = 1
-        while (target := source.with_name(f"{source.name}.old-{number}")).exists():
-            number += 1
-        source.rename(target)
-        sync_folder(source.parent)
+        manifest = source / MANIFEST
+        held = lock(manifest) if manifest.exists() else Lock(None)
+        if held is None:
+            raise StoreError(
+                f"{source} is in use by another process: stop it or wait for it before --fresh"
+            )
+        with held:
+            number = 1
+            while (target := source.with_name(f"{source.name}.old-{number}")).exists():
+                number += 1
+            source.rename(target)
+            sync_folder(source.parent)
         return target
 
 
-def _unused(path: Path) -> Path:
-    number, target = 1, path
-    while target.exists():
-        target, number = path.with_name(f"{path.name}.{number}"), number + 1
-    return target
-
-
-def _same_row(a: Mapping[str, np.ndarray], i: int, b: Mapping[str, np.ndarray], j: int) -> bool:
-    def same(x: np.ndarray, y: np.ndarray) -> bool:
-        return bool(np.array_equal(x, y, equal_nan=x.dtype.kind in "fc" and y.dtype.kind in "fc"))
-
-    return a.keys() == b.keys() and all(same(a[name][i], b[name][j]) for name in a)
+def _read_manifest(manifest: Path) -> dict[str, Any]:
+    try:
+        theirs = json.loads(manifest.read_bytes())
+    except ValueError:
+        theirs = None
+    if not isinstance(theirs, dict):
+        raise StoreError(f"{manifest} is not readable: start a new store with --fresh")
+    return theirs

@@ -1,0 +1,57 @@
+"""The names of a store's immutable files, and the way that bad ones leave."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+ASIDE = "aside"
+
+
+def digest_of(keys: Sequence[str]) -> str:
+    """A short digest of cells' addresses, for names of files."""
+    return hashlib.blake2b("".join(keys).encode(), digest_size=8).hexdigest()
+
+
+def next_name(folder: Path, keys: Sequence[str], suffix: str) -> str:
+    """`000042-<digest of the cells><suffix>`, one number above the highest in the folder.
+
+    Two writers may choose one number; one name then means the same cells, so that the rename
+    replaces a file by its equal.
+    """
+    numbers = [name.partition("-")[0] for name in os.listdir(folder)]
+    taken = [int(number) for number in numbers if number.isdecimal()]
+    return f"{max(taken, default=0) + 1:06d}-{digest_of(keys)}{suffix}"
+
+
+def names_in(folder: Path, suffix: str) -> list[str]:
+    """The names with that suffix in order, without temporary ones; none if there is no folder."""
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+
+
+def set_aside(path: Path, reason: str) -> str | None:
+    """Move a bad file into the folder `aside` beside it, deleting nothing; what to tell the user.
+
+    None when another process has done it already.
+    """
+    aside = path.parent / ASIDE
+    try:
+        aside.mkdir(exist_ok=True)
+        target = _unused(aside / path.name)
+        path.rename(target)
+    except FileNotFoundError:
+        return None
+    except OSError as error:  # a store that may only be read
+        return f"{path.name} is not whole ({reason}) and is passed over: {error.strerror}"
+    return f"{path.name} is not whole ({reason}): set aside as {target}"
+
+
+def _unused(path: Path) -> Path:
+    number, target = 1, path
+    while target.exists():
+        target, number = path.with_name(f"{path.name}.{number}"), number + 1
+    return target

@@ -1,0 +1,81 @@
+"""Which cell lies in which part: the index of a folder of parts, kept up to date."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tacit.store import _part
+from tacit.store._errors import PartError
+from tacit.store._files import names_in, set_aside
+
+SUFFIX = ".npz"
+
+
+class PartIndex:
+    """The cells of the parts in a folder; the first part in the order of names counts.
+
+    `warnings` collects in words what was set aside or passed over.
+    """
+
+    def __init__(self, folder: Path, identity: _part.Identity, warnings: list[str]) -> None:
+        self.folder = folder
+        self.identity = identity
+        self.warnings = warnings
+        self.where: dict[str, tuple[str, int]] = {}  # cell's address -> part, row in it
+        self.seen: set[str] = set()
+        self._passed_over: set[str] = set()
+
+    def refresh(self) -> int:
+        """Take in the parts that have appeared since the last look; returns how many."""
+        known = self.seen | self._passed_over
+        return sum(self._take(n) for n in names_in(self.folder, SUFFIX) if n not in known)
+
+    def _take(self, name: str) -> bool:
+        try:
+            keys = _part.read_keys(self.folder / name, self.identity)
+        except FileNotFoundError:  # another process has just set it aside
+            return False
+        except PartError as error:
+            sentence = set_aside(self.folder / name, str(error))
+            if sentence is not None:
+                self.warnings.append(sentence)
+            if (self.folder / name).exists():
+                self._passed_over.add(name)
+            return False
+        self.add(name, keys)
+        return True
+
+    def add(self, name: str, keys: Sequence[str]) -> None:
+        """Take in a whole part of this folder."""
+        self.seen.add(name)
+        self.compare(self.folder / name, keys)
+        for row, key in enumerate(keys):
+            self.where.setdefault(key, (name, row))
+
+    def compare(self, part: Path, keys: Sequence[str]) -> None:
+        """Warn of cells that are here already with other values than in `part`."""
+        repeated = [(row, key) for row, key in enumerate(keys) if key in self.where]
+        if not repeated:
+            return
+        mine = _part.read_arrays(part)
+        others: dict[str, dict[str, np.ndarray]] = {}
+        different: dict[str, int] = {}
+        for row, key in repeated:
+            first, at = self.where[key]
+            if first not in others:
+                others[first] = _part.read_arrays(self.folder / first)
+            if not _same_row(mine, row, others[first], at):
+                different[first] = different.get(first, 0) + 1
+        for first, count in different.items():
+            self.warnings.append(
+                f"{count} cells are in {first} and, with other values, in {part.name}: "
+                "the first counts"
+            )
+
+
+def _same_row(a: Mapping[str, np.ndarray], i: int, b: Mapping[str, np.ndarray], j: int) -> bool:
+    def same(x: np.ndarray, y: np.ndarray) -> bool:
+        return bool(np.array_equal(x, y, equal_nan=x.dtype.kind in "fc" and y.dtype.kind in "fc"))
+
+    return a.keys() == b.keys() and all(same(a[name][i], b[name][j]) for name in a)

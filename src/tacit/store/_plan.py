@@ -1,0 +1,85 @@
+"""What was last asked of a store: a grid, and what is to be read of its cells.
+
+With it, written as `plan.json` beside the parts, a store can say what is missing and be
+consolidated without the code that computed it.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tacit.store._variable import Variable
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A grid of cells and the declaration of their arrays; the arguments of `Store.dataset`.
+
+    **Arguments:**
+
+    - `axes`: the grid: dimension → values.
+    - `fixed`: the other parameters of every cell.
+    - `variables`: the arrays of a cell, with their dimensions beyond the grid's.
+    - `coords`: the values along those further dimensions.
+    - `attrs`: attributes (`long_name`, `units`) of coordinates, by dimension.
+    - `name`: what a reader calls it, for example the preset.
+    """
+
+    axes: Mapping[str, Sequence[Any]]
+    fixed: Mapping[str, Any]
+    variables: Mapping[str, Variable]
+    coords: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
+    attrs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    name: str = ""
+
+    def __len__(self) -> int:
+        return math.prod(len(values) for values in self.axes.values())
+
+    def to_json(self) -> bytes:
+        """As in `plan.json`."""
+        record = {
+            "name": self.name,
+            "axes": {name: list(values) for name, values in self.axes.items()},
+            "fixed": dict(self.fixed),
+            "variables": {name: asdict(variable) for name, variable in self.variables.items()},
+            "coords": {name: _typed(values) for name, values in self.coords.items()},
+            "attrs": {name: dict(values) for name, values in self.attrs.items()},
+        }
+        return json.dumps(record, indent=1, default=_plain).encode()
+
+    @staticmethod
+    def from_json(data: bytes) -> "Plan":
+        """The plan in `plan.json`; a `ValueError` if it is none."""
+        try:
+            record = json.loads(data)
+            return Plan(
+                axes={name: tuple(values) for name, values in record["axes"].items()},
+                fixed=dict(record["fixed"]),
+                variables={
+                    name: Variable(**{**entry, "dims": tuple(entry["dims"])})
+                    for name, entry in record["variables"].items()
+                },
+                coords={
+                    name: np.array(entry["values"], dtype=entry["dtype"])
+                    for name, entry in record["coords"].items()
+                },
+                attrs=record["attrs"],
+                name=record["name"],
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"it lacks or misuses {error}") from error
+
+
+def _typed(values: Sequence[Any] | np.ndarray) -> dict[str, Any]:
+    array = np.asarray(values)
+    return {"dtype": array.dtype.str, "values": array.tolist()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise ValueError(f"a {type(value).__name__} cannot be in a plan ({value!r})")

@@ -1,0 +1,94 @@
+"""Who is at work: advisory locks, which the system drops when their process ends, however it ends.
+
+They keep two processes from computing one batch twice. Nothing else rests on them: where the file
+system has no locks everybody may go ahead, and parts stay whole.
+"""
+
+import contextlib
+import errno
+import os
+from pathlib import Path
+
+from tacit.store._errors import WriteError
+
+try:
+    import fcntl
+except ImportError:  # a system without them
+    fcntl = None  # type: ignore[assignment]
+
+_HELD_ELSEWHERE = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES})
+
+
+class Lock:
+    """A lock on a file that is held until `release`; also a context manager."""
+
+    def __init__(self, handle: int | None, *, remove: Path | None = None) -> None:
+        self._handle = handle
+        self._remove = remove
+
+    def release(self) -> None:
+        """Let others have it; the second time nothing happens."""
+        handle, self._handle = self._handle, None
+        if handle is None:
+            return
+        if self._remove is not None:
+            # While it is held: whoever opened the old file meanwhile finds that it has no name.
+            with contextlib.suppress(OSError):
+                self._remove.unlink()
+        os.close(handle)
+
+    def __enter__(self) -> "Lock":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def lock(path: Path, *, shared: bool = False, passing: bool = False) -> Lock | None:
+    """A lock on `path`, None when another holds it: it never waits.
+
+    **Arguments:**
+
+    - `path`: the file; it must be there, unless the lock is a passing one.
+    - `shared`: hold it together with others that share it, against those that want it alone.
+    - `passing`: the file is there for the lock only: it is made now, holds the number of the
+      process, and is removed at the release.
+    """
+    if fcntl is None:
+        return Lock(None)
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT if passing else os.O_RDONLY, 0o666)
+        except OSError as error:
+            raise WriteError(path, error) from error
+        try:
+            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(handle)
+            return None if error.errno in _HELD_ELSEWHERE else Lock(None)
+        if _still_named(handle, path):
+            if passing:
+                _write_number(handle)
+            return Lock(handle, remove=path if passing else None)
+        os.close(handle)  # its holder let go, and removed it, between our opening and our lock
+
+
+def _write_number(handle: int) -> None:
+    with contextlib.suppress(OSError):  # for people who look; a full disk is no obstacle
+        os.truncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
+
+
+def _still_named(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def holder(path: Path) -> str:
+    """The number of the process that holds a passing lock, "?" if it cannot be read."""
+    try:
+        return path.read_text().strip() or "?"
+    except OSError:
+        return "?"

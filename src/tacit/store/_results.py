@@ -1,0 +1,216 @@
+"""Consolidation: the cells of a plan from all parts into one `results.zarr`.
+
+It is derived data: made from immutable parts, complete under its name or not there, and made again
+whenever it is not the image of what the parts hold. It is written slab by slab of the grid, each
+slab one chunk of the zarr arrays, so that memory does not grow with the grid.
+"""
+
+import dataclasses
+import hashlib
+import itertools
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from tacit.store._atomic import put_folder, temporary_name
+from tacit.store._dataset import Parts, build_dataset, grid_attributes
+from tacit.store._dimensions import BATCH_SECONDS, ORIGIN, OUTCOME, PRESENT
+from tacit.store._errors import WriteError
+from tacit.store._failures import FailedCells
+from tacit.store._plan import Plan
+from tacit.store._variable import Variable
+
+if TYPE_CHECKING:
+    import xarray
+
+FAILED = "failed"
+_CONTENT = "content"  # the attribute that says of what it is the image
+_SLAB_BYTES = 32 * 2**20
+_FORMAT = 2  # of zarr: the one that knows strings of fixed width and that every reader reads
+
+
+class _Source(Parts, Protocol):
+    def provenance(self, part: str) -> dict[str, Any]:
+        """Where a part's results came from."""
+
+    def failures(self) -> dict[str, FailedCells]:
+        """Why cells failed, by address."""
+
+
+def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
+    """See `Store.consolidate`."""
+    cells = list(_cells(plan.axes))
+    located = [store.locate({**plan.fixed, **cell}) for cell in cells]
+    failures = store.failures()
+    failed = [
+        found is None and store.identity.key({**plan.fixed, **cell}) in failures
+        for cell, found in zip(cells, located, strict=True)
+    ]
+    content = _digest(store, plan, located, failed)
+    if _content_of(target) == content:
+        return target
+    temporary = temporary_name(target)
+    try:
+        _write(store, plan, located, failed, content, temporary)
+        put_folder(temporary, target)
+    except BaseException as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise WriteError(target, error) from error
+        raise
+    return target
+
+
+def _cells(axes: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    for values in itertools.product(*axes.values()):
+        yield dict(zip(axes, values, strict=True))
+
+
+def _digest(
+    store: _Source, plan: Plan, located: Sequence[tuple[str, int] | None], failed: Sequence[bool]
+) -> str:
+    """Parts never change: their names and rows stand for what is in them."""
+    text = json.dumps([store.identity.to_dict(), plan.to_json().decode(), located, failed])
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _content_of(target: Path) -> str | None:
+    try:
+        return json.loads((target / ".zattrs").read_bytes()).get(_CONTENT)
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def _write(
+    store: _Source,
+    plan: Plan,
+    located: Sequence[tuple[str, int] | None],
+    failed: Sequence[bool],
+    content: str,
+    folder: Path,
+) -> None:
+    parts = sorted({found[0] for found in located if found is not None})
+    origins, by_part = _origins(store, parts)
+    variables = _with_widths(store, plan.variables, parts)
+    shape = tuple(len(values) for values in plan.axes.values())
+    number = np.array([-1 if found is None else by_part[found[0]][0] for found in located])
+    seconds = np.array([np.nan if found is None else by_part[found[0]][1] for found in located])
+    of_cells = {
+        ORIGIN: (number.astype(np.int32).reshape(shape), "1", "entry of the attribute origins"),
+        BATCH_SECONDS: (seconds.reshape(shape), "s", "wall time of the cell's batch"),
+    }
+    lost = np.array(failed, dtype=bool).reshape(shape)
+
+    chunk = _chunk(plan, variables, shape)
+    template = _template(store, plan, variables).assign_attrs(
+        {"origins": json.dumps(origins), _CONTENT: content}
+    )
+    template = template.assign_coords(
+        {
+            name: (tuple(plan.axes), values, {"units": units, "long_name": words})
+            for name, (values, units, words) in of_cells.items()
+        }
+    )
+    encoding = {
+        str(name): {"chunks": tuple(chunk.get(str(d), array.sizes[d]) for d in array.dims)}
+        for name, array in template.data_vars.items()
+    }
+    template.to_zarr(folder, mode="w-", zarr_format=_FORMAT, encoding=encoding)
+    for region in _regions(plan.axes, chunk):
+        axes = {name: list(plan.axes[name])[part] for name, part in region.items()}
+        slab = build_dataset(store, axes, plan.fixed, variables, plan.coords, {})
+        if OUTCOME in variables and not variables[OUTCOME].dims:
+            words = np.where(lost[tuple(region.values())], FAILED, slab[OUTCOME].values)
+            slab[OUTCOME] = (slab[OUTCOME].dims, words.astype(variables[OUTCOME].dtype))
+        slab = slab.drop_vars([*slab.coords]).drop_attrs()
+        slab.to_zarr(folder, region=region, zarr_format=_FORMAT)
+
+
+def _origins(
+    store: _Source, parts: Sequence[str]
+) -> tuple[list[dict[str, Any]], dict[str, tuple[int, float]]]:
+    """The distinct origins of parts, and for each part the number of its own and its seconds."""
+    origins: list[dict[str, Any]] = []
+    by_part = {}
+    for part in parts:
+        origin = dict(store.provenance(part))
+        seconds = float(origin.pop("seconds", np.nan))
+        origin.pop("parameters", None)  # they are the dataset's own attributes and coordinates
+        if origin not in origins:
+            origins.append(origin)
+        by_part[part] = (origins.index(origin), seconds)
+    return origins, by_part
+
+
+def _with_widths(
+    store: _Source, variables: Mapping[str, Variable], parts: Sequence[str]
+) -> dict[str, Variable]:
+    """The variables, with the width of the longest string: zarr must know it beforehand."""
+    texts = [name for name, variable in variables.items() if np.dtype(variable.dtype).kind == "U"]
+    widths = dict.fromkeys(texts, len(FAILED))
+    for part in parts if texts else ():
+        for name, array in store.read(part, texts).items():
+            widths[name] = max(widths[name], array.dtype.itemsize // 4)
+    return {
+        name: dataclasses.replace(variable, dtype=f"<U{widths[name]}")
+        if name in widths
+        else variable
+        for name, variable in variables.items()
+    }
+
+
+def _sizes(plan: Plan, variable: Variable) -> tuple[int, ...]:
+    return tuple(len(plan.coords[dim]) for dim in variable.dims)
+
+
+def _template(store: _Source, plan: Plan, variables: Mapping[str, Variable]) -> "xarray.Dataset":
+    """The whole dataset without its data: each array is one fill value seen many times."""
+    import xarray
+
+    grid = tuple(len(values) for values in plan.axes.values())
+    data: dict[str, Any] = {
+        name: (
+            (*plan.axes, *variable.dims),
+            np.broadcast_to(
+                np.array(variable.fill, dtype=variable.dtype), (*grid, *_sizes(plan, variable))
+            ),
+            {"units": variable.units, "long_name": variable.long_name or name},
+        )
+        for name, variable in variables.items()
+    }
+    present = np.broadcast_to(np.False_, grid)
+    data[PRESENT] = (tuple(plan.axes), present, {"long_name": "whether it is stored"})
+    labels = {
+        name: (name, np.asarray(values), dict(plan.attrs.get(name, {})))
+        for name, values in {**plan.axes, **plan.coords}.items()
+    }
+    return xarray.Dataset(data, coords=labels, attrs=grid_attributes(store, plan.fixed))
+
+
+def _chunk(plan: Plan, variables: Mapping[str, Variable], shape: Sequence[int]) -> dict[str, int]:
+    """How many values of each axis make a slab: the last axes whole, as far as it may grow."""
+    cell_bytes = sum(
+        np.dtype(variable.dtype).itemsize * int(np.prod(_sizes(plan, variable), dtype=np.int64))
+        for variable in variables.values()
+    )
+    room = max(1, _SLAB_BYTES // max(1, cell_bytes))
+    chunk: dict[str, int] = {}
+    for name, size in reversed(list(zip(plan.axes, shape, strict=True))):
+        chunk[name] = min(size, room)
+        room //= chunk[name]
+    return chunk
+
+
+def _regions(
+    axes: Mapping[str, Sequence[Any]], chunk: Mapping[str, int]
+) -> Iterator[dict[str, slice]]:
+    cuts = [
+        [slice(i, min(i + chunk[name], len(values))) for i in range(0, len(values), chunk[name])]
+        for name, values in axes.items()
+    ]
+    for block in itertools.product(*cuts):
+        yield dict(zip(axes, block, strict=True))
