@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.claims import Claim
 from tacit.experiments._config import Config as AnyConfig
-from tacit.store import PRESENT, Variable
+from tacit.store import BATCH_SECONDS, ORIGIN, PRESENT, Variable
 from tacit.sweep import Batch, Grid
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import tacit.draw
 
 OUTCOMES = ("converged", "stopped", "diverged", "stalled", "failed")
-"""How a cell may end; `failed` is for one whose batch raised."""
+"""How a cell may end; `failed` is for one that raised, with its batch and alone."""
 
 OUTCOME = Variable((), "1", "how the run ended", "str")
 """The declaration of the variable `outcome` that every experiment has."""
@@ -26,7 +26,8 @@ OUTCOME = Variable((), "1", "how the run ended", "str")
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*")
 # The names that `reproduce` and the dataset keep for themselves.
 _RESERVED = frozenset(
-    {"experiment", "executor", "fresh", "preset", "progress", "results", "seeds", "version"}
+    {"content", "experiment", "executor", "fresh", "origins", "preset", "progress", "results"}
+    | {"retries", "seeds", "version"}
 )
 
 
@@ -107,6 +108,6 @@ def _check(experiment: Experiment) -> None:
         if not isinstance(config, kind.Config):
             raise ValueError(f"{kind.__name__}.presets[{name!r}] is not a {kind.Config.__name__}")
         experiment.grid(config)  # its own checks: axes there, batch_by and chunk among them
-    taken = sorted((_RESERVED | {PRESENT}) & kind.Config.parameters().keys())
+    taken = sorted((_RESERVED | {PRESENT, ORIGIN, BATCH_SECONDS}) & kind.Config.parameters().keys())
     if taken:
         raise ValueError(f"{kind.Config.__name__} has fields {taken}, names that tacit keeps")

@@ -50,6 +50,11 @@ class Reproduction:
         """Whether every decided verdict is the expected one."""
         return all(claim.as_expected for claim in self.claims)
 
+    @property
+    def results(self) -> Path:
+        """The dataset on the disk, with the origin of each cell, for `xarray.open_zarr`."""
+        return self.path / "store" / "results.zarr"
+
     def figure(self) -> "tacit.draw.Figure":
         """The figure, which says on its face what is undecided or came out otherwise.
 

@@ -4,7 +4,7 @@ import functools
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from tacit.experiments._config import Config
 from tacit.experiments._errors import ReproductionError, UsageError, nearest
 from tacit.experiments._registry import find_experiment
 from tacit.experiments._reproduction import Reproduction
-from tacit.store import PRESENT, Store, Variable, write_atomically
+from tacit.store import BATCH_SECONDS, ORIGIN, PRESENT, Plan, Store, write_atomically
 from tacit.sweep import Batch, Progress, SweepSummary, run_sweep
 
 if TYPE_CHECKING:
@@ -33,11 +33,17 @@ class _ExperimentCell:
     """
 
     experiment: Experiment | str
+    version: int
     values: Mapping[str, Any]
 
     def __call__(self, batch: Batch, fixed: Mapping[str, Any]) -> Mapping[str, Any]:
         found = self.experiment
         experiment = _found(found) if isinstance(found, str) else found
+        if experiment.version != self.version:
+            raise ValueError(
+                f"this worker has version {experiment.version} of {experiment.id}, asked for is "
+                f"{self.version}: install the same tacit (or the same file) there"
+            )
         own = {name: batch.values(name) for name in batch.cells[0]}
         arrays = experiment.cell(batch, experiment.Config(**{**self.values, **own}))
         words = {str(word) for word in np.ravel(arrays.get("outcome", []))}
@@ -88,6 +94,7 @@ def reproduce(
     results: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     executor: Executor | None = None,
+    retries: int = 1,
     progress: Progress | None = None,
     **overrides: Any,
 ) -> Reproduction:
@@ -104,33 +111,39 @@ def reproduce(
     - `seeds`: run the seeds 0, …, seeds − 1.
     - `results`: the folder of results; `TACIT_RESULTS` or `./results` if None.
     - `fresh`: move the store that is there aside and start anew.
-    - `executor`: any `concurrent.futures.Executor`; None computes in this process.
+    - `executor`: any `concurrent.futures.Executor`; None computes in this process. See
+      `tacit.sweep.ProcessWorkers` and `tacit.sweep.dask_workers`.
+    - `retries`: how often a batch that raised is tried again, before its cells are tried alone.
     - `progress`: called with a `tacit.sweep.SweepEvent` as batches are handed out and end.
     - `overrides`: other values of parameters: `width=[40, 100]`.
     """
     start = time.perf_counter()
     found = find_experiment(experiment) if isinstance(experiment, str) else experiment
     config = configured(found, preset, seeds, overrides)
-    variables, coords = _declared(found, config)
+    plan = planned(found, config, preset)
     folder = _made(results_folder(results) / found.id)
     if fresh:
         Store.move_aside(folder / "store")
     store = Store(folder / "store", experiment=found.id, version=found.version)
+    store.keep_plan(plan)
 
     here = executor is None or found.source is None
     summary = run_sweep(
         found.grid(config),
         config.fixed(),
-        _ExperimentCell(found if here else str(found.source), config.axes() | config.fixed()),
+        _ExperimentCell(
+            found if here else str(found.source), found.version, config.axes() | config.fixed()
+        ),
         store,
-        variables=variables,
-        coords=coords,
+        variables=plan.variables,
+        coords=plan.coords,
         executor=executor,
+        retries=retries,
         progress=progress,
     )
-    attrs = {n: {"long_name": p.doc, "units": p.units} for n, p in config.parameters().items()}
-    dataset = store.dataset(config.axes(), config.fixed(), variables, coords, attrs=attrs)
+    dataset = store.dataset(plan.axes, plan.fixed, plan.variables, plan.coords, attrs=plan.attrs)
     _mark_failed(found, dataset, summary)
+    store.consolidate(plan)
     claims = tuple(found.claims(dataset, config))
     if len({claim.name for claim in claims}) != len(claims):
         raise ValueError(f"{found.id}: two claims have one name in {[c.name for c in claims]}")
@@ -150,20 +163,19 @@ def reproduce(
     return reproduction
 
 
-def _declared(
-    experiment: Experiment, config: Config
-) -> tuple[dict[str, Variable], dict[str, Sequence[Any] | np.ndarray]]:
-    """Variables and coordinates, checked before anything is computed."""
+def planned(experiment: Experiment, config: Config, name: str) -> Plan:
+    """The grid of a config with what is declared of its cells, checked before anything runs."""
     variables, coords = experiment.variables(config), experiment.coordinates(config)
     if "outcome" not in variables or variables["outcome"].dims:
         raise ValueError(f"{experiment.id}: variables must declare 'outcome', one word a cell")
-    names = [*config.parameters(), *coords, *variables, PRESENT]
+    names = [*config.parameters(), *coords, *variables, PRESENT, ORIGIN, BATCH_SECONDS]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(
             f"{experiment.id}: {twice} names two of parameters, coordinates, variables"
         )
-    return variables, coords
+    attrs = {n: {"long_name": p.doc, "units": p.units} for n, p in config.parameters().items()}
+    return Plan(config.axes(), config.fixed(), variables, coords, attrs, name)
 
 
 def _made(folder: Path) -> Path:

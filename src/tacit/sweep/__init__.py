@@ -1,15 +1,26 @@
 """From a grid to batches of same-shaped cells, through an executor, into a store."""
 
+from tacit.sweep._dask import DaskWorkers, dask_workers
+from tacit.sweep._errors import WorkerDiedError, WorkersError, WorkersLostError
 from tacit.sweep._grid import Batch, Grid
-from tacit.sweep._run import Cell, Failure, Progress, SweepEvent, SweepSummary, run_sweep
+from tacit.sweep._processes import ProcessWorkers
+from tacit.sweep._record import Failure, Progress, SweepEvent, SweepSummary
+from tacit.sweep._run import run_sweep
+from tacit.sweep._task import Cell
 
 __all__ = [
     "Batch",
     "Cell",
+    "DaskWorkers",
     "Failure",
     "Grid",
+    "ProcessWorkers",
     "Progress",
     "SweepEvent",
     "SweepSummary",
+    "WorkerDiedError",
+    "WorkersError",
+    "WorkersLostError",
+    "dask_workers",
     "run_sweep",
 ]

@@ -1,78 +1,26 @@
 """The sweep: for each batch of a grid, compute the cells that the store lacks, and store them."""
 
 import contextlib
+import os
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, as_completed
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from tacit.store import Store, Variable, checked_arrays, device, precision, provenance
+from tacit.store import Store, Variable
+from tacit.sweep._agenda import Agenda, Work
+from tacit.sweep._errors import WorkersLostError
 from tacit.sweep._grid import Batch, Grid
+from tacit.sweep._record import Failure, Progress, SweepEvent, SweepSummary
+from tacit.sweep._task import Cell, Computed, Here, Task
 
-Cell = Callable[[Batch, Mapping[str, Any]], Mapping[str, Any]]
-
-
-class Failure(NamedTuple):
-    """A batch that raised: which, the error in one line, and where it came from."""
-
-    batch: Batch
-    message: str
-    traceback: str
-
-
-@dataclass
-class SweepSummary:
-    """What a sweep did. `parts` are the names of the parts that it wrote."""
-
-    computed_batches: int = 0
-    skipped_batches: int = 0
-    computed_cells: int = 0
-    failed: list[Failure] = field(default_factory=list)
-    seconds: float = 0.0
-    parts: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class SweepEvent:
-    """A batch handed out or over, for whoever shows progress; `done` and `total` in batches."""
-
-    kind: Literal["started", "computed", "skipped", "failed"]
-    batch: Batch
-    done: int
-    total: int
-    message: str = ""
-
-
-Progress = Callable[[SweepEvent], None]
-
-
-@dataclass(frozen=True)
-class _Task:
-    """The work on one batch: everything that travels to a worker."""
-
-    cell: Cell
-    fixed: Mapping[str, Any]
-    variables: Mapping[str, Variable] | None
-    coords: Mapping[str, Sequence[Any] | np.ndarray]
-
-    def __call__(self, batch: Batch) -> "_Computed":
-        start = time.perf_counter()
-        arrays = self.cell(batch, self.fixed)
-        if self.variables is None:
-            checked = {name: np.asarray(array) for name, array in arrays.items()}
-        else:
-            checked = checked_arrays(arrays, len(batch), self.variables, self.coords)
-        return _Computed(checked, time.perf_counter() - start, device())
-
-
-class _Computed(NamedTuple):
-    arrays: dict[str, np.ndarray]
-    seconds: float
-    device: str
+_POLL_SECONDS = 0.2  # how often one looks after what another process is computing
+_CHECK_SECONDS = 5.0  # how often one looks whether the executor is still there
 
 
 def run_sweep(
@@ -84,12 +32,15 @@ def run_sweep(
     variables: Mapping[str, Variable] | None = None,
     coords: Mapping[str, Sequence[Any] | np.ndarray] | None = None,
     executor: Executor | None = None,
+    retries: int = 1,
     progress: Progress | None = None,
 ) -> SweepSummary:
     """Compute what the store lacks of a grid, batch by batch.
 
-    A batch that raises is kept in the summary and the others go on. Ctrl-C (in this process)
-    leaves what was stored and is raised again: the same call resumes.
+    A batch that raises is tried again `retries` times, then cell by cell, so that one poisoned cell
+    costs itself alone; its error goes into the store and the summary, and the others go on. Another
+    process on the same store shares the work. Ctrl-C leaves what was stored and is raised again:
+    the same call resumes.
 
     **Arguments:**
 
@@ -99,86 +50,208 @@ def run_sweep(
     - `store`: where results go; its cells are not computed again.
     - `variables`, `coords`: what is declared of the arrays; they are checked against it.
     - `executor`: any `concurrent.futures.Executor` (`cell` must then pickle); None computes here.
-    - `progress`: called with a `SweepEvent` when a batch is handed out and when it is over.
+    - `retries`: how often a batch that raised is tried again before it is taken apart.
+    - `progress`: called with a `SweepEvent` when something happens to a batch.
     """
-    start = time.perf_counter()
-    summary = SweepSummary()
-    total = grid.batch_count()
-    task = _Task(cell, dict(fixed), variables, coords or {})
-
-    def report(kind: Literal["started", "computed", "skipped", "failed"], batch: Batch) -> None:
-        if progress is not None:
-            done = summary.computed_batches + summary.skipped_batches + len(summary.failed)
-            message = summary.failed[-1].message if kind == "failed" else ""
-            progress(SweepEvent(kind, batch, done, total, message))
-
-    def wanted() -> Iterator[Batch]:
-        for whole in grid.batches():
-            store.refresh()  # another process may be at work on the same store
-            missing = store.missing({**task.fixed, **c} for c in whole.cells)
-            if missing:
-                batch = whole.only(missing)
-                report("started", batch)
-                yield batch
-            else:
-                summary.skipped_batches += 1
-                report("skipped", whole)
-
-    run = _run_here(task, wanted()) if executor is None else _run_on(executor, task, wanted())
-    with contextlib.closing(run):
-        for batch, outcome in run:
-            if isinstance(outcome, Exception):
-                summary.failed.append(_failure(batch, outcome))
-                report("failed", batch)
-                continue
-            summary.parts.append(_keep(store, task.fixed, batch, outcome))
-            summary.computed_batches += 1
-            summary.computed_cells += len(batch)
-            report("computed", batch)
-    summary.seconds = time.perf_counter() - start
-    return summary
+    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+        raise ValueError(f"retries: received {retries!r}, it must be an integer of at least 0")
+    task = Task(cell, dict(fixed), variables, coords or {})
+    with store.at_work():
+        return _Sweep(grid, task, store, executor or Here(), retries, progress).run()
 
 
-def _failure(batch: Batch, error: Exception) -> Failure:
-    message = f"{type(error).__name__}: {error}"
-    return Failure(batch, message, "".join(traceback.format_exception(error)))
+@dataclass(frozen=True)
+class _Piece:
+    """What is handed to the executor: a batch, or one cell of it; `tries` counts those before."""
+
+    work: Work
+    batch: Batch
+    tries: int = 0
+    alone: bool = False
 
 
-def _keep(store: Store, fixed: Mapping[str, Any], batch: Batch, computed: _Computed) -> str:
-    origin = provenance(
-        fixed,
-        seconds=computed.seconds,
-        device=computed.device,
-        precision=precision(computed.arrays),
-    )
-    return store.add([{**fixed, **cell} for cell in batch.cells], computed.arrays, origin)
+class _Sweep:
+    def __init__(
+        self,
+        grid: Grid,
+        task: Task,
+        store: Store,
+        executor: Executor,
+        retries: int,
+        progress: Progress | None,
+    ) -> None:
+        self._task = task
+        self._store = store
+        self._executor = executor
+        self._retries = retries
+        self._progress = progress
+        self._total = grid.batch_count()
+        self._summary = SweepSummary()
+        self._agenda = Agenda(
+            grid,
+            task.fixed,
+            store,
+            skipped=self._skipped,
+            waiting=lambda batch, who: self._report("waiting", batch, f"process {who} is at it"),
+        )
+        self._again: deque[_Piece] = deque()
+        self._flying: dict[Future[Computed], _Piece] = {}
+        self._works: list[Work] = []
 
-
-def _run_here(
-    task: _Task, batches: Iterator[Batch]
-) -> Generator[tuple[Batch, _Computed | Exception], None, None]:
-    for batch in batches:
+    def run(self) -> SweepSummary:
+        start = time.perf_counter()
         try:
-            outcome: _Computed | Exception = task(batch)
-        except Exception as error:
-            outcome = error
-        yield batch, outcome
+            while self._hand_out() or self._agenda.waits:
+                self._collect()
+        except KeyboardInterrupt:
+            self._keep_finished()
+            raise
+        finally:
+            for future in self._flying:
+                future.cancel()
+            for work in self._works:
+                work.reservation.release()
+        self._summary.seconds = time.perf_counter() - start
+        return self._summary
+
+    # Out to the workers
+
+    def _hand_out(self) -> bool:
+        """Keep the workers busy and no more: what is handed out is reserved, and held in memory."""
+        slots = getattr(self._executor, "slots", os.cpu_count() or 1)
+        while len(self._flying) < max(1, 2 * slots):
+            piece = self._next()
+            if piece is None:
+                break
+            try:
+                future = self._executor.submit(self._task, piece.batch)
+            except (BrokenExecutor, RuntimeError) as error:
+                raise _lost(error) from error
+            self._flying[future] = piece
+        return bool(self._flying)
+
+    def _next(self) -> _Piece | None:
+        if self._again:
+            return self._again.popleft()
+        while (work := self._agenda.next()) is not None:
+            self._works.append(work)
+            if work.left:
+                self._report("started", work.batch)
+                return _Piece(work, work.batch)
+            self._settle(work)
+        return None
+
+    # Back from the workers
+
+    def _collect(self) -> None:
+        if not self._flying:
+            time.sleep(_POLL_SECONDS)
+            return
+        seconds = _POLL_SECONDS if self._agenda.waits else _CHECK_SECONDS
+        done, _ = wait(self._flying, timeout=seconds, return_when=FIRST_COMPLETED)
+        if not done and (check := getattr(self._executor, "check", None)) is not None:
+            check()
+        for future in done:
+            self._ended(self._flying.pop(future), future)
+
+    def _ended(self, piece: _Piece, future: Future[Computed]) -> None:
+        if future.cancelled():
+            raise _lost("its work was cancelled")
+        error = future.exception()
+        if error is None:
+            self._keep(piece, future.result())
+        elif isinstance(error, BrokenExecutor):
+            raise _lost(error) from error
+        elif isinstance(error, Exception):
+            self._raised(piece, error)
+        else:
+            raise error
+
+    def _keep(self, piece: _Piece, computed: Computed) -> None:
+        cells = [{**self._task.fixed, **cell} for cell in piece.batch.cells]
+        self._summary.parts.append(self._store.add(cells, computed.arrays, computed.provenance))
+        self._summary.computed_cells += len(cells)
+        self._one_less(piece.work)
+
+    def _raised(self, piece: _Piece, error: Exception) -> None:
+        message = f"{type(error).__name__}: {error}"
+        batch = piece.batch
+        if piece.tries < self._retries and not piece.alone:
+            self._summary.retries += 1
+            self._report("retried", batch, f"{message}; it is tried again")
+            self._again.append(_Piece(piece.work, batch, piece.tries + 1))
+        elif len(batch) > 1:
+            self._summary.retries += len(batch)
+            self._report("retried", batch, f"{message}; its cells are tried one by one")
+            piece.work.left = len(batch)
+            cells = (batch.only([position]) for position in range(len(batch)))
+            self._again += [_Piece(piece.work, cell, alone=True) for cell in cells]
+        else:
+            text = "".join(traceback.format_exception(error))
+            piece.work.failed.append(Failure(batch, message, text))
+            self._one_less(piece.work)
+
+    def _one_less(self, work: Work) -> None:
+        work.left -= 1
+        if not work.left:
+            self._settle(work)
+
+    def _settle(self, work: Work) -> None:
+        """Nothing more is to come of a batch: keep its errors, let go of it, say so."""
+        failures = _together(work.failed)
+        for failure in failures:
+            cells = [{**self._task.fixed, **cell} for cell in failure.batch.cells]
+            self._store.add_failure(cells, failure.message, failure.traceback)
+        failures += _together(work.failed_elsewhere)
+        self._works.remove(work)
+        work.reservation.release()
+        self._summary.failed += failures
+        if failures:
+            self._summary.failed_batches += 1
+            for failure in failures:
+                self._report("failed", failure.batch, failure.message)
+        else:
+            self._summary.computed_batches += 1
+            self._report("computed", work.batch)
+
+    def _keep_finished(self) -> None:
+        """Before leaving, store what had come back already."""
+        for future in [future for future in self._flying if future.done()]:
+            piece = self._flying.pop(future)
+            if not future.cancelled() and future.exception() is None:
+                with contextlib.suppress(OSError):
+                    self._keep(piece, future.result())
+
+    def _skipped(self, batch: Batch) -> None:
+        self._summary.skipped_batches += 1
+        self._report("skipped", batch)
+
+    def _report(
+        self,
+        kind: Literal["started", "computed", "skipped", "failed", "retried", "waiting"],
+        batch: Batch,
+        message: str = "",
+    ) -> None:
+        if self._progress is not None:
+            done = self._summary.ended_batches
+            self._progress(SweepEvent(kind, batch, done, self._total, message))
 
 
-def _run_on(
-    executor: Executor, task: _Task, batches: Iterator[Batch]
-) -> Generator[tuple[Batch, _Computed | Exception], None, None]:
-    # A future leaves `waiting` when it is done, so that no more results are held than are unread.
-    waiting: dict[Future[_Computed], Batch] = {}
-    try:
-        for batch in batches:
-            waiting[executor.submit(task, batch)] = batch
-        for future in as_completed(list(waiting)):
-            batch = waiting.pop(future)
-            error = future.exception()
-            if error is not None and not isinstance(error, Exception):
-                raise error
-            yield batch, error if error is not None else future.result()
-    finally:
-        for future in waiting:
-            future.cancel()
+def _together(failures: Sequence[Failure]) -> list[Failure]:
+    """The failed cells of one batch, those with one message as one failure."""
+    alike: dict[str, list[Failure]] = {}
+    for failure in failures:
+        alike.setdefault(failure.message, []).append(failure)
+    return [
+        same[0]._replace(
+            batch=Batch(same[0].batch.index, tuple(c for f in same for c in f.batch.cells))
+        )
+        for same in alike.values()
+    ]
+
+
+def _lost(cause: object) -> WorkersLostError:
+    return WorkersLostError(
+        f"the workers were lost ({cause}); what was computed is stored: the same command goes on "
+        "from there"
+    )

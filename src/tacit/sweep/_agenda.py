@@ -1,0 +1,118 @@
+"""What is to be computed: batches of the grid that are neither stored nor another process's."""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tacit.store import Lock, Store
+from tacit.sweep._grid import Batch, Grid
+from tacit.sweep._record import Failure
+
+
+@dataclass(eq=False)
+class Work:
+    """A batch in hand: the cells that the store lacks, ours until the reservation is released.
+
+    `left` counts its pieces (itself, or its cells when it is tried cell by cell) that have not
+    ended; `failed` holds the pieces that failed here, `failed_elsewhere` those that had just failed
+    in another process.
+    """
+
+    batch: Batch
+    reservation: Lock
+    left: int = 1
+    failed: list[Failure] = field(default_factory=list)
+    failed_elsewhere: list[Failure] = field(default_factory=list)
+
+
+class Agenda:
+    """Hands out the batches of a grid one by one, each when its turn comes.
+
+    Only what is handed out is reserved, so that two processes on one store share a grid. A batch
+    that is another's is passed over and asked for again: in the end it is stored, or failed there,
+    or its process is gone and it is ours to compute.
+
+    **Arguments:**
+
+    - `skipped`: called with a batch that is stored.
+    - `waiting`: called once with a batch that another process is computing, and who it is.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        fixed: Mapping[str, Any],
+        store: Store,
+        *,
+        skipped: Callable[[Batch], None],
+        waiting: Callable[[Batch, str], None],
+    ) -> None:
+        self._fixed = fixed
+        self._store = store
+        self._skipped = skipped
+        self._waiting = waiting
+        self._unseen = grid.batches()
+        self._elsewhere: deque[Batch] = deque()
+        self._old_failures = store.failure_names()
+
+    @property
+    def waits(self) -> bool:
+        """Whether another process is computing what this sweep needs."""
+        return bool(self._elsewhere)
+
+    def next(self) -> Work | None:
+        """The next batch to compute; None when there is none, or none for now."""
+        for batch in self._unseen:
+            work = self._begin(batch)
+            if work is not None:
+                return work
+            if self._elsewhere and self._elsewhere[-1] is batch:
+                self._waiting(batch, self._store.reserved_by(self._cells(batch)))
+        for _ in range(len(self._elsewhere)):
+            work = self._begin(self._elsewhere.popleft())
+            if work is not None:
+                return work
+        return None
+
+    def _cells(self, batch: Batch) -> list[dict[str, Any]]:
+        return [{**self._fixed, **cell} for cell in batch.cells]
+
+    def _begin(self, whole: Batch) -> Work | None:
+        cells = self._cells(whole)
+        if not self._store.missing(cells):
+            self._skipped(whole)
+            return None
+        reservation = self._store.reserve(cells)
+        if reservation is None:
+            self._store.refresh()
+            self._elsewhere.append(whole)
+            return None
+        try:
+            # Whoever had it before has stored it before letting go.
+            self._store.refresh()
+            missing = self._store.missing(cells)
+            if not missing:
+                self._skipped(whole)
+                reservation.release()
+                return None
+            return self._work(whole.only(missing), reservation)
+        except BaseException:
+            reservation.release()
+            raise
+
+    def _work(self, batch: Batch, reservation: Lock) -> Work:
+        """What is left to do; cells that have just failed elsewhere are not tried once more."""
+        work = Work(batch, reservation)
+        failures = self._store.failures(but=self._old_failures)
+        if not failures:
+            return work
+        keys = [self._store.identity.key(cell) for cell in self._cells(batch)]
+        for position, key in enumerate(keys):
+            if key in failures:
+                record = failures[key]
+                cell = batch.only([position])
+                work.failed_elsewhere.append(Failure(cell, record.message, record.traceback))
+        work.batch = batch.only([i for i, key in enumerate(keys) if key not in failures])
+        work.left = 1 if len(work.batch) else 0
+        return work

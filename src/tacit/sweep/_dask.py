@@ -1,0 +1,132 @@
+"""Sweeps on a Dask cluster: one that is there, or one made on this machine."""
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from typing import Any, ParamSpec, TypeVar
+
+from tacit.sweep._errors import WorkersError, WorkersLostError
+from tacit.sweep._processes import ONE_THREAD, checked_workers, without_interrupts
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+LOCAL = "local"
+
+_ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?(\[[0-9a-fA-F:.%]+\]|[^\s:/\[\]]+):(\d{1,5})")
+_SLOTS_SECONDS = 2.0  # for how long the number of workers is taken to be what it was
+
+
+class DaskWorkers(Executor):
+    """The executor of a `distributed.Client` that also knows how many workers there are."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        # A function of a batch is not to be remembered by the scheduler: a retry is a new try.
+        self._inner = client.get_executor(pure=False)
+        self._slots = 1
+        self._looked = -_SLOTS_SECONDS
+
+    @property
+    def slots(self) -> int:
+        """How many threads the workers have together; they may come and go."""
+        if time.monotonic() - self._looked > _SLOTS_SECONDS:
+            self.check()
+            with contextlib.suppress(OSError, TimeoutError):
+                self._slots = max(1, sum(self._client.nthreads().values()))
+            self._looked = time.monotonic()
+        return self._slots
+
+    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        """Run a picklable function on one of the workers."""
+        return self._inner.submit(fn, *args, **kwargs)
+
+    def check(self) -> None:
+        """A `WorkersLostError` if the scheduler is gone for good."""
+        if self._client.status in ("closing", "closed"):
+            raise WorkersLostError(
+                "the Dask scheduler was lost; what was computed is stored: the same command, with "
+                "a scheduler that is there, goes on"
+            )
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Wait for what is running, or cancel it."""
+        self._inner.shutdown(wait=wait and not cancel_futures)
+
+
+@contextlib.contextmanager
+def dask_workers(
+    scheduler: str,
+    *,
+    workers: int | None = None,
+    notice: Callable[[str], None] = lambda sentence: None,
+    timeout: float = 10.0,
+) -> Iterator[DaskWorkers]:
+    """Workers of a Dask cluster as an executor, for the time of a `with`.
+
+    **Arguments:**
+
+    - `scheduler`: `tcp://host:port` of a scheduler that is there, or `"local"` for a cluster on
+      this machine that ends with the `with`.
+    - `workers`: how many processes a local cluster has, one thread each; all cores if None.
+    - `notice`: called with what the user should know: a dashboard, a cluster without workers.
+    - `timeout`: seconds within which the scheduler must answer.
+    """
+    try:
+        import distributed
+    except ImportError as error:
+        raise WorkersError(
+            f"scheduler: received {scheduler!r}, but Dask is not installed: "
+            "pip install 'tacit[cluster]'"
+        ) from error
+    with contextlib.ExitStack() as stack:
+        if scheduler == LOCAL:
+            count = checked_workers(workers) if workers is not None else os.cpu_count() or 1
+            # The cluster's threads and processes inherit the mask: Ctrl-C is this thread's alone.
+            with without_interrupts():
+                cluster = stack.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=count,
+                        threads_per_worker=1,
+                        dashboard_address=":0",
+                        env=ONE_THREAD,
+                    )
+                )
+                client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
+        else:
+            if workers is not None:
+                raise WorkersError(
+                    f"workers: received {workers} with the scheduler {scheduler}, which has its "
+                    "own workers: leave it out"
+                )
+            client = stack.enter_context(_connected(distributed, scheduler, timeout))
+        notice(f"Dask dashboard: {client.dashboard_link}")
+        if not client.nthreads():
+            notice(f"the scheduler at {scheduler} has no workers yet: waiting for the first")
+        executor = DaskWorkers(client)
+        finished = False
+        try:
+            yield executor
+            finished = True
+        finally:
+            with contextlib.suppress(Exception):  # nothing of worth is there any more
+                executor.shutdown(wait=finished)
+
+
+def _connected(distributed: Any, scheduler: str, timeout: float) -> Any:
+    match = _ADDRESS.fullmatch(scheduler)
+    if match is None or not 0 < int(match[4]) < 65536:
+        raise WorkersError(
+            f"scheduler: received {scheduler!r}, the form is tcp://host:port, or {LOCAL!r} for a "
+            "cluster on this machine"
+        )
+    try:
+        return distributed.Client(scheduler, timeout=timeout, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise WorkersError(
+            f"scheduler: {scheduler} does not answer within {timeout:g} s: is a Dask scheduler "
+            "running there, and can this machine reach it?"
+        ) from error

@@ -1,0 +1,65 @@
+"""The work on one batch, and the executor that does it in this process."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+
+from tacit.store import Variable, checked_arrays, device, precision, provenance
+from tacit.sweep._grid import Batch
+
+Cell = Callable[[Batch, Mapping[str, Any]], Mapping[str, Any]]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Computed(NamedTuple):
+    """The arrays of a batch, and where they came from: made on the worker, as it knows best."""
+
+    arrays: dict[str, np.ndarray]
+    provenance: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything that travels to a worker, except the batch."""
+
+    cell: Cell
+    fixed: Mapping[str, Any]
+    variables: Mapping[str, Variable] | None
+    coords: Mapping[str, Sequence[Any] | np.ndarray]
+
+    def __call__(self, batch: Batch) -> Computed:
+        """Compute a batch and check it against what was declared."""
+        start = time.perf_counter()
+        arrays = self.cell(batch, self.fixed)
+        if self.variables is None:
+            checked = {name: np.asarray(array) for name, array in arrays.items()}
+        else:
+            checked = checked_arrays(arrays, len(batch), self.variables, self.coords)
+        origin = provenance(
+            self.fixed,
+            seconds=time.perf_counter() - start,
+            device=device(),
+            precision=precision(checked),
+        )
+        return Computed(checked, origin)
+
+
+class Here(Executor):
+    """Computes in this process, at once. Ctrl-C is not an outcome: it leaves through `submit`."""
+
+    slots = 0  # nothing is handed out ahead of what is being computed
+
+    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        """A future that is done."""
+        future: Future[R] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
