@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from tacit._version import __version__
-from tacit.cli import _list, _reproduce
-from tacit.experiments import UsageError
-from tacit.store import StoreError
+from tacit.cli import _list, _merge, _reproduce, _status
+from tacit.experiments import UsageError, results_folder
+from tacit.store import StoreError, WriteError
+from tacit.sweep import WorkersError, WorkersLostError
 
-AS_EXPECTED, NOT_AS_EXPECTED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
+NOT_AS_EXPECTED, WRONG_USE, INTERRUPTED = 1, 2, _reproduce.INTERRUPTED
 
 app = typer.Typer(
     name="tacit",
@@ -27,6 +28,24 @@ app = typer.Typer(
 Results = Annotated[
     Path | None,
     typer.Option("--results", metavar="DIR", help="Folder of results: TACIT_RESULTS or ./results."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=V1,V2", help="Other values of a parameter; repeatable."),
+]
+
+
+def _whole_number(text: str) -> int:
+    """Parsed here, so that the message holds what was received."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"received {text!r}, allowed is an integer") from None
+
+
+Seeds = Annotated[
+    int | None,
+    typer.Option("--seeds", metavar="N", parser=_whole_number, help="The seeds 0 … N − 1."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="End with one JSON object on the last line.")]
 
@@ -58,18 +77,32 @@ def reproduce_command(
         list[str] | None,
         typer.Argument(metavar="ID…", help="Ids as `tacit list` shows them, or file.py[:Class]."),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every experiment that tacit knows.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every experiment that tacit knows.")
+    ] = False,
     preset: Annotated[
         str, typer.Option("--preset", metavar="NAME", help="smoke, quick or paper.")
     ] = "quick",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=V1,V2", help="Other values of a parameter; repeatable."),
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option("--seeds", metavar="N", help="Run the seeds 0 … N − 1.")
-    ] = None,
+    settings: Settings = None,
+    seeds: Seeds = None,
     results: Results = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            parser=_whole_number,
+            help="Compute in N processes of one thread each.",
+        ),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Compute on a Dask cluster: tcp://host:port, or local.",
+        ),
+    ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Move stored results aside and start anew.")
     ] = False,
@@ -89,10 +122,56 @@ def reproduce_command(
         settings=settings or [],
         seeds=seeds,
         results=results,
+        workers=workers,
+        scheduler=scheduler,
         fresh=fresh,
         compare=compare,
         as_json=as_json,
     )
+
+
+@app.command("status")
+def status_command(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DIR|ID]…", help="Stores, folders of results, or ids; else all."),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option("--preset", metavar="NAME", help="Against this preset, not the last run."),
+    ] = None,
+    settings: Settings = None,
+    seeds: Seeds = None,
+    results: Results = None,
+    as_json: AsJson = False,
+) -> int:
+    """How many cells are done, missing, diverged and failed, and why they failed."""
+    return _status.run(
+        targets or [],
+        preset=preset,
+        settings=settings or [],
+        seeds=seeds,
+        results=results,
+        as_json=as_json,
+    )
+
+
+@app.command("merge")
+def merge_command(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR…", help="Stores or folders of results made elsewhere."),
+    ],
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            "--into", metavar="DIR", help="A store or a folder of results; else ./results."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Take stored parts that were made elsewhere: on a GPU machine, on a cluster."""
+    return _merge.run(sources, into=results_folder(into), as_json=as_json)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -108,13 +187,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except typer.Abort:
         return INTERRUPTED
     except KeyboardInterrupt:
-        print(
-            "\ntacit: interrupted; what was computed is stored, the same command goes on from there",
-            file=sys.stderr,
-        )
         return INTERRUPTED
-    except (UsageError, StoreError) as error:
+    except (UsageError, StoreError, WorkersError) as error:
         return _wrong_use(str(error))
+    except (WriteError, WorkersLostError) as error:
+        print(f"tacit: {error}", file=sys.stderr)
+        return NOT_AS_EXPECTED
     except typer.Exit as end:
         return int(end.exit_code)
     except Exception as error:

@@ -20,7 +20,9 @@ def run(*, as_json: bool, results: Path | None) -> int:
     for name in ("id", "figure", "what it compares", "last result"):
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(row["id"], f"{row['paper']}, {row['figure']}", row["summary"], _words(row["last"]))
+        table.add_row(
+            row["id"], f"{row['paper']}, {row['figure']}", row["summary"], _words(row["last"])
+        )
     Console().print(table)
     return 0
 
@@ -49,5 +51,7 @@ def _words(last: dict[str, Any] | None) -> str:
     if last is None:
         return "not run yet"
     verdict = "as expected" if last["as_expected"] else "NOT as expected"
-    counts = ", ".join(f"{last[word]} {word}" for word in ("holds", "fails", "undecided") if last[word])
+    counts = ", ".join(
+        f"{last[word]} {word}" for word in ("holds", "fails", "undecided") if last[word]
+    )
     return f"{last['preset']}: {verdict} ({counts})" if counts else f"{last['preset']}: {verdict}"

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.cli._narrator import Narrator
+from tacit.cli._workers import chosen_workers
 from tacit.experiments import (
     Experiment,
     Reproduction,
     ReproductionError,
     UsageError,
+    configured,
     experiment_ids,
     find_experiment,
     parse_settings,
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tacit.claims import Claim
-    from tacit.sweep import SweepEvent
+
+INTERRUPTED = 130
 
 
 def run(
@@ -34,6 +38,8 @@ def run(
     settings: Sequence[str],
     seeds: int | None,
     results: Path | None,
+    workers: int | None,
+    scheduler: str | None,
     fresh: bool,
     compare: bool,
     as_json: bool,
@@ -46,35 +52,52 @@ def run(
     # With --json standard output is for the object alone.
     console = Console(stderr=as_json, soft_wrap=False)
     records: list[dict[str, Any]] = []
-    good = True
-    for experiment, overrides in plans:
-        console.print(f"[bold]{experiment.id}[/bold] · {preset} · {experiment.summary}")
-        try:
-            made = reproduce(
-                experiment,
-                preset=preset,
-                seeds=seeds,
-                results=results,
-                fresh=fresh,
-                progress=_narrator(console),
-                **overrides,
-            )
-        except ReproductionError as error:
-            print(f"tacit: {error}", file=sys.stderr)
-            good = False
-            records.append({"experiment": experiment.id, "preset": preset, "error": str(error)})
-            continue
-        _tell(console, made, compare=compare)
-        record = made.to_dict()
-        if compare:
-            moved = made.compare()
-            record["moved"] = None if moved is None else [f"{m.name}: {m.sentence}" for m in moved]
-        records.append(record)
-        good = good and made.as_expected and not made.summary.failed
+    narrator = Narrator(console, chosen[0].id)
+    try:
+        with chosen_workers(workers, scheduler) as executor:
+            for experiment, overrides in plans:
+                console.print(f"[bold]{experiment.id}[/bold] · {preset} · {experiment.summary}")
+                narrator = Narrator(console, experiment.id)
+                try:
+                    made = reproduce(
+                        experiment,
+                        preset=preset,
+                        seeds=seeds,
+                        results=results,
+                        fresh=fresh,
+                        executor=executor,
+                        progress=narrator,
+                        **overrides,
+                    )
+                except ReproductionError as error:
+                    print(f"tacit: {error}", file=sys.stderr)
+                    name, words = experiment.id, str(error)
+                    records.append({"experiment": name, "preset": preset, "error": words})
+                else:
+                    _tell(console, made, compare=compare)
+                    records.append(_record(made, compare=compare))
+    except KeyboardInterrupt:
+        narrator.interrupted(sys.argv[1:])
+        return INTERRUPTED
     _write_page(console, results_folder(results))
     if as_json:
-        print(json.dumps(records[0] if len(records) == 1 else _several(records), ensure_ascii=False))
-    return 0 if good else 1
+        print(
+            json.dumps(records[0] if len(records) == 1 else _several(records), ensure_ascii=False)
+        )
+    return 0 if all(_is_good(record) for record in records) else 1
+
+
+def _record(made: Reproduction, *, compare: bool) -> dict[str, Any]:
+    record = made.to_dict()
+    if compare:
+        moved = made.compare()
+        record["moved"] = None if moved is None else [f"{m.name}: {m.sentence}" for m in moved]
+    return record
+
+
+def _is_good(record: dict[str, Any]) -> bool:
+    """Whether it ran, every cell of it, and came out as expected."""
+    return bool(record.get("as_expected")) and "failed" not in record["outcomes"]
 
 
 def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
@@ -96,21 +119,9 @@ def _chosen(ids: Sequence[str], every: bool) -> list[Experiment]:
 def _overrides(
     experiment: Experiment, preset: str, seeds: int | None, settings: Sequence[str]
 ) -> dict[str, Any]:
-    from tacit.experiments._run import configured
-
     overrides = parse_settings(experiment, settings)
     configured(experiment, preset, seeds, overrides)  # raises before anything is computed
     return overrides
-
-
-def _narrator(console: "Console") -> Any:
-    def tell(event: "SweepEvent") -> None:
-        if event.kind == "failed":
-            print(f"tacit: batch {event.batch.label} failed: {event.message}", file=sys.stderr)
-        elif event.kind == "computed" and console.is_terminal:
-            console.print(f"  [dim]{event.done}/{event.total} {event.batch.label}[/dim]")
-
-    return tell
 
 
 def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
@@ -119,7 +130,9 @@ def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
     colours = {"holds": "green", "fails": "red", "undecided": "yellow"}
     table = Table(header_style="bold", expand=False)
     for name in ("claim", "measured", "bound", "expected", "verdict"):
-        table.add_column(name, overflow="fold", justify="right" if name in ("measured",) else "left")
+        table.add_column(
+            name, overflow="fold", justify="right" if name in ("measured",) else "left"
+        )
     for claim in made.claims:
         mark = "" if claim.as_expected else "  ← not as expected"
         table.add_row(
@@ -134,7 +147,11 @@ def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
     kept = made.summary.skipped_batches
     console.print(
         f"  {outcomes}; {made.seconds:.1f} s"
-        + (f", {kept} of {kept + made.summary.computed_batches} batches were stored already" if kept else "")
+        + (
+            f", {kept} of {kept + made.summary.computed_batches} batches were stored already"
+            if kept
+            else ""
+        )
         + f"; {made.path}/figure.png"
     )
     for warning in made.warnings:

@@ -11,7 +11,13 @@ from tacit.experiments._parameter import Parameter, parameter
 from tacit.experiments._reference import load_reference, reference_path
 from tacit.experiments._registry import experiment_ids, find_experiment, list_experiments
 from tacit.experiments._reproduction import Reproduction
-from tacit.experiments._run import last_result, reproduce, results_folder
+from tacit.experiments._run import (
+    configured,
+    last_result,
+    planned,
+    reproduce,
+    results_folder,
+)
 from tacit.experiments._settings import parse_setting, parse_settings
 from tacit.store import Variable
 from tacit.sweep import Batch
@@ -27,6 +33,7 @@ __all__ = [
     "ReproductionError",
     "UsageError",
     "Variable",
+    "configured",
     "experiment_ids",
     "find_experiment",
     "last_result",
@@ -35,6 +42,7 @@ __all__ = [
     "parameter",
     "parse_setting",
     "parse_settings",
+    "planned",
     "reference_path",
     "reproduce",
     "results_folder",

@@ -26,7 +26,8 @@ from tacit.store._key import canonical, cell_key
 from tacit.store._plan import Plan
 from tacit.store._provenance import device, precision, provenance
 from tacit.store._reservation import Lock
-from tacit.store._store import Store
+from tacit.store._status import FailedCell, Status
+from tacit.store._store import Store, stores_in
 from tacit.store._variable import Variable, checked_arrays
 
 __all__ = [
@@ -47,9 +48,11 @@ __all__ = [
     "STEP",
     "TEACHER",
     "WIDTH",
+    "FailedCell",
     "FailedCells",
     "Lock",
     "Plan",
+    "Status",
     "Store",
     "StoreError",
     "Variable",
@@ -60,5 +63,6 @@ __all__ = [
     "device",
     "precision",
     "provenance",
+    "stores_in",
     "write_atomically",
 ]

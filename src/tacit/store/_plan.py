@@ -4,9 +4,10 @@ With it, written as `plan.json` beside the parts, a store can say what is missin
 consolidated without the code that computed it.
 """
 
+import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -38,6 +39,11 @@ class Plan:
 
     def __len__(self) -> int:
         return math.prod(len(values) for values in self.axes.values())
+
+    def cells(self) -> Iterator[dict[str, Any]]:
+        """The swept parameters of every cell, the last axis fastest."""
+        for values in itertools.product(*self.axes.values()):
+            yield dict(zip(self.axes, values, strict=True))
 
     def to_json(self) -> bytes:
         """As in `plan.json`."""

@@ -43,7 +43,7 @@ class _Source(Parts, Protocol):
 
 def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
     """See `Store.consolidate`."""
-    cells = list(_cells(plan.axes))
+    cells = list(plan.cells())
     located = [store.locate({**plan.fixed, **cell}) for cell in cells]
     failures = store.failures()
     failed = [
@@ -63,11 +63,6 @@ def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
             raise WriteError(target, error) from error
         raise
     return target
-
-
-def _cells(axes: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    for values in itertools.product(*axes.values()):
-        yield dict(zip(axes, values, strict=True))
 
 
 def _digest(

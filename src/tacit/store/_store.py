@@ -34,6 +34,7 @@ from tacit.store._files import digest_of, next_name
 from tacit.store._index import SUFFIX, PartIndex
 from tacit.store._plan import Plan
 from tacit.store._reservation import Lock, holder, lock
+from tacit.store._status import Status, status_of
 from tacit.store._variable import Variable
 
 if TYPE_CHECKING:
@@ -167,17 +168,16 @@ class Store:
         self._index.add(name, keys)
         return name
 
-    def merge(self, other: str | os.PathLike[str]) -> int:
+    def merge(self, other: "Store | str | os.PathLike[str]") -> int:
         """Take the parts of a store made elsewhere that hold a cell not yet here; returns how many.
 
         `other` is only read, except that its damaged parts are set aside there, as on any opening.
         Cells that are in both with other values are warned of; those here count.
         """
-        if not (Path(other) / MANIFEST).is_file():
-            raise StoreError(f"{other} is not a store: it has no {MANIFEST}")
-        if self.path.exists() and os.path.samefile(self.path, other):
-            raise StoreError(f"{other} is the store to merge into: give another one")
-        theirs = Store(other, experiment=self.identity.experiment, version=self.identity.version)
+        theirs = other if isinstance(other, Store) else Store.existing(other)
+        if os.path.samefile(self.path, theirs.path):
+            raise StoreError(f"{theirs.path} is the store to merge into: give another one")
+        theirs.check_fits(self)
         self.warnings += theirs.warnings
         self.refresh()
         taken = 0
@@ -190,6 +190,17 @@ class Store:
             else:
                 self._index.compare(path, keys)
         return taken
+
+    def check_fits(self, ours: "Store") -> None:
+        """A `StoreError` unless both hold results of one version of one experiment."""
+        a, b = self.identity.to_dict(), ours.identity.to_dict()
+        differing = [name for name in a if a[name] != b[name]]
+        if differing:
+            words = " and ".join(f"{name} {a[name]} (there: {b[name]})" for name in differing)
+            raise StoreError(
+                f"{self.path} holds results of {words}: only parts of one version of one "
+                f"experiment go together with those in {ours.path}"
+            )
 
     # Who is at work, and what went wrong
 
@@ -273,6 +284,10 @@ class Store:
             self.warnings.append(f"{path} is not readable and passed over: {error}")
             return None
 
+    def status(self, plan: Plan) -> Status:
+        """How many cells of a plan are done, missing and failed, and how they ended."""
+        return status_of(self, plan)
+
     def consolidate(self, plan: Plan) -> Path:
         """Write the cells of a plan to `results.zarr` for `xarray.open_zarr`; returns its path.
 
@@ -305,6 +320,20 @@ class Store:
             source.rename(target)
             sync_folder(source.parent)
         return target
+
+
+def stores_in(folder: str | os.PathLike[str]) -> list[Path]:
+    """The stores at or below a folder, without those that `--fresh` has moved aside."""
+    path = Path(folder)
+    if (path / MANIFEST).is_file():
+        return [path]
+    found = []
+    for place, folders, names in os.walk(path):
+        if MANIFEST in names:
+            found.append(Path(place))
+            folders.clear()  # there are no stores within stores
+        folders[:] = sorted(name for name in folders if ".old-" not in name)
+    return found
 
 
 def _read_manifest(manifest: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Sweeps on a Dask cluster: one that is there, or one made on this machine."""
 
 import contextlib
+import logging
 import os
 import re
 import time
@@ -93,6 +94,7 @@ def dask_workers(
                         threads_per_worker=1,
                         dashboard_address=":0",
                         env=ONE_THREAD,
+                        silence_logs=logging.ERROR,  # a failed batch is told of by the sweep
                     )
                 )
                 client = stack.enter_context(distributed.Client(cluster, set_as_default=False))

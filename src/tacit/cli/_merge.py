@@ -1,0 +1,72 @@
+"""`tacit merge`."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tacit.store import Store, StoreError, stores_in
+
+
+def run(sources: Sequence[Path], *, into: Path, as_json: bool) -> int:
+    """Take the parts of stores made elsewhere; what does not fit is found before any is taken."""
+    pairs = _pairs(sources, into)
+    records = [_merged(target, found) for target, found in pairs.items()]
+    if as_json:
+        print(json.dumps({"stores": records}, ensure_ascii=False))
+        return 0
+    for record in records:
+        print(
+            f"{record['experiment']}: {record['taken']} parts taken with {record['new_cells']} new "
+            f"cells, now {record['cells']} cells in {record['path']}"
+        )
+        for warning in record["warnings"]:
+            print(f"  {warning}")
+        print(f"  claims and figure: tacit reproduce {record['experiment']}")
+    return 0
+
+
+def _pairs(sources: Sequence[Path], into: Path) -> dict[Path, list[Store]]:
+    """For each store to merge into, those to take from, all of one identity."""
+    if into.exists() and not into.is_dir():
+        raise StoreError(f"into: {into} is a file, not a folder of results or a store")
+    pairs: dict[Path, list[Store]] = {}
+    for source in sources:
+        paths = stores_in(source)
+        if not paths:
+            words = "holds no store" if source.is_dir() else "is not a folder"
+            raise StoreError(f"{source} {words}: give a store, or a folder of results")
+        for path in paths:
+            theirs = Store.existing(path)
+            alone = (into / "store.json").is_file()
+            target = into if alone else into / theirs.identity.experiment / "store"
+            pairs.setdefault(target, []).append(theirs)
+    for target, found in pairs.items():
+        wanted = Store.existing(target) if (target / "store.json").is_file() else found[0]
+        for theirs in found:
+            theirs.check_fits(wanted)
+            if target.exists() and theirs.path.samefile(target):
+                raise StoreError(f"{theirs.path} is where --into leads: give another folder")
+    return pairs
+
+
+def _merged(target: Path, found: Sequence[Store]) -> dict[str, Any]:
+    identity = found[0].identity
+    store = Store(target, experiment=identity.experiment, version=identity.version)
+    before = len(store)
+    taken = sum(store.merge(theirs) for theirs in found)
+    plan = store.plan()
+    if plan is None:
+        plan = next((asked for theirs in found if (asked := theirs.plan()) is not None), None)
+        if plan is not None:
+            store.keep_plan(plan)
+    if plan is not None:
+        store.consolidate(plan)
+    return {
+        "experiment": identity.experiment,
+        "path": str(target),
+        "taken": taken,
+        "new_cells": len(store) - before,
+        "cells": len(store),
+        "warnings": list(store.warnings),
+    }

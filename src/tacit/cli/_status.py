@@ -1,0 +1,148 @@
+"""`tacit status`."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.experiments import (
+    UsageError,
+    configured,
+    find_experiment,
+    parse_settings,
+    planned,
+    results_folder,
+)
+from tacit.store import Plan, Status, Store, StoreError, stores_in
+from tacit.sweep import Batch
+
+_SHOWN_FAILURES = 10
+
+
+@dataclass(frozen=True)
+class _Row:
+    experiment: str
+    version: int
+    name: str
+    path: Path
+    status: Status
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "experiment": self.experiment,
+            "version": self.version,
+            "preset": self.name,
+            "path": str(self.path),
+            **self.status.to_dict(),
+            "warnings": list(self.warnings),
+        }
+
+
+def run(
+    targets: Sequence[str],
+    *,
+    preset: str | None,
+    settings: Sequence[str],
+    seeds: int | None,
+    results: Path | None,
+    as_json: bool,
+) -> int:
+    """Tell of each store how many cells are done, missing and failed."""
+    asked = preset is not None or bool(settings) or seeds is not None
+    rows: list[_Row] = []
+    for target in targets or [str(results_folder(results))]:
+        if not Path(target).is_dir() and targets:
+            rows.append(_of_experiment(target, preset, settings, seeds, results))
+        elif asked:
+            raise UsageError(
+                f"preset, set, seeds: received with the folder {target!r}, they need the id of an "
+                "experiment"
+            )
+        else:
+            rows += [_of_store(path) for path in _found(target)]
+    if as_json:
+        print(json.dumps({"stores": [row.to_dict() for row in rows]}, ensure_ascii=False))
+    else:
+        for row in rows:
+            _tell(row)
+    return 0
+
+
+def _found(folder: str) -> list[Path]:
+    found = stores_in(folder)
+    if not found:
+        raise StoreError(
+            f"{folder} holds no store: give a folder of results, or an experiment's id"
+        )
+    return found
+
+
+def _of_store(path: Path) -> _Row:
+    store = Store.existing(path)
+    plan = store.plan()
+    if plan is None:
+        # Parts alone, for example of a merge by hand: what is there is all that is known.
+        return _row(store, "", Status(cells=len(store), done=len(store)))
+    return _row(store, plan.name, store.status(plan))
+
+
+def _of_experiment(
+    name: str,
+    preset: str | None,
+    settings: Sequence[str],
+    seeds: int | None,
+    results: Path | None,
+) -> _Row:
+    given = preset is not None or bool(settings) or seeds is not None
+    try:
+        experiment = find_experiment(name)
+    except UsageError:
+        # A user's own, of which only the results are at hand.
+        if given or not (results_folder(results) / name / "store" / "store.json").is_file():
+            raise
+        return _of_store(results_folder(results) / name / "store")
+    overrides = parse_settings(experiment, settings)
+    chosen = preset or "quick"
+    config = configured(experiment, chosen, seeds, overrides)
+    plan: Plan | None = planned(experiment, config, chosen)
+    path = results_folder(results) / experiment.id / "store"
+    if not path.exists():
+        return _Row(
+            experiment.id, experiment.version, chosen, path, Status(cells=len(plan or ()), done=0)
+        )
+    store = Store(path, experiment=experiment.id, version=experiment.version)
+    plan = plan if given else store.plan() or plan
+    assert plan is not None
+    return _row(store, plan.name, store.status(plan))
+
+
+def _row(store: Store, name: str, status: Status) -> _Row:
+    return _Row(
+        store.identity.experiment,
+        store.identity.version,
+        name,
+        store.path,
+        status,
+        tuple(store.warnings),
+    )
+
+
+def _tell(row: _Row) -> None:
+    status = row.status
+    title = " · ".join(word for word in (row.experiment, row.name, str(row.path)) if word)
+    ended = ", ".join(f"{count} {word}" for word, count in status.outcomes.items())
+    print(title)
+    print(
+        f"  {status.cells} cells: {status.done} done{f' ({ended})' if ended else ''}, "
+        f"{status.missing} missing, {len(status.failed)} failed"
+        + (f"; {status.batches_at_work} batches at work" if status.batches_at_work else "")
+    )
+    for failure in status.failed[:_SHOWN_FAILURES]:
+        print(f"  failed: {Batch(0, (failure.cell,)).label}: {failure.message}")
+    hidden = len(status.failed) - _SHOWN_FAILURES
+    if hidden > 0:
+        print(f"  … and {hidden} more: --json lists them all")
+    for warning in row.warnings:
+        print(f"  {warning}")
