@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Self, final
+from typing import final
 
 import equinox as eqx
 import jax
@@ -77,7 +77,9 @@ class DeepFactorisation(eqx.Module):
     @precise
     def product_and_pullback(
         self,
-    ) -> tuple[Float[Array, "rows columns"], Callable[[Float[Array, "rows columns"]], Self]]:
+    ) -> tuple[
+        Float[Array, "rows columns"], Callable[[Float[Array, "rows columns"]], "DeepFactorisation"]
+    ]:
         """X, and the function from a gradient ∂f/∂X to the gradient of f in the factors.
 
         ∂f/∂W_l = (W_L ⋯ W_{l+1})ᵀ (∂f/∂X) (W_{l−1} ⋯ W_1)ᵀ (depth, eq. 3): what `jax.vjp` of
@@ -88,8 +90,8 @@ class DeepFactorisation(eqx.Module):
         structure = jax.tree.structure(self)
 
         @precise
-        def pullback(cotangent: Float[Array, "rows columns"]) -> Self:
-            return jax.tree.unflatten(structure, pull(cotangent))
+        def pullback(cotangent: Float[Array | np.ndarray, "rows columns"]) -> "DeepFactorisation":
+            return jax.tree.unflatten(structure, pull(jnp.asarray(cotangent)))
 
         return product, pullback
 
@@ -113,8 +115,10 @@ class DeepFactorisation(eqx.Module):
             return jnp.linalg.svd(self.product(), compute_uv=False)
         count = min(self.sizes)
         spectra = jnp.stack([values[:count] for values in self.factor_singular_values()])
-        return jnp.zeros(min(self.sizes[0], self.sizes[-1]), self.dtype).at[:count].set(
-            jnp.prod(spectra, axis=0)
+        return (
+            jnp.zeros(min(self.sizes[0], self.sizes[-1]), self.dtype)
+            .at[:count]
+            .set(jnp.prod(spectra, axis=0))
         )
 
     @precise
@@ -127,10 +131,10 @@ class DeepFactorisation(eqx.Module):
         cls,
         sizes: Sequence[int],
         *,
-        scale: float | Float[Array, ""],
+        scale: float | int | Array,
         dtype: DTypeLike = np.float64,
         key: PRNGKeyArray,
-    ) -> Self:
+    ) -> "DeepFactorisation":
         """Factors with independent N(0, scale²) entries, W_l of shape (sizes[l], sizes[l − 1]).
 
         `scale` is the standard deviation α of every factor's entries (depth, fig. 1). The paper
@@ -160,13 +164,14 @@ class DeepFactorisation(eqx.Module):
         size: int,
         depth: int,
         *,
-        scale: float | Float[Array, ""],
-        ratio: float | Float[Array, ""],
+        scale: float | int | Array,
+        ratio: float | int | Array,
         dtype: DTypeLike = np.float64,
-    ) -> Self:
-        """The family (7): every factor has α = `scale` on its diagonal and α/m = α/`ratio` elsewhere.
+    ) -> "DeepFactorisation":
+        """The family (7): every factor has `scale` on its diagonal, `scale` / `ratio` elsewhere.
 
-        m = ∞ is α I, whose dynamics are decoupled; m = 1 is α J, of rank 1 (depth, section 3.2).
+        In the paper these are α and α/m: m = ∞ is α I, whose dynamics are decoupled; m = 1 is α J,
+        of rank 1 (depth, section 3.2).
         """
         check_length(size, "size")
         check_length(depth, "depth")

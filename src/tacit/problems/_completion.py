@@ -1,5 +1,6 @@
 """Matrix completion: the observed entries of a matrix, to be met by a product of factors."""
 
+import functools
 import math
 from typing import final
 
@@ -43,19 +44,18 @@ class MatrixCompletion(eqx.Module):
             wanted = wanted.astype(np.float64)
         if not jnp.issubdtype(wanted.dtype, jnp.floating):
             raise ValueError(f"target must be real and floating, got the dtype {wanted.dtype}")
-        traced = isinstance(observed, jax.core.Tracer)
-        mask = observed if traced else (Pattern.of(observed).mask)
+        mask = observed if isinstance(observed, jax.core.Tracer) else Pattern.of(observed).mask
         if mask.shape != wanted.shape or mask.dtype != np.bool_:
             raise ValueError(
                 f"observed must be a boolean mask of the target's shape {wanted.shape}, "
                 f"got the dtype {mask.dtype} and the shape {mask.shape}"
             )
-        if not (traced or isinstance(wanted, jax.core.Tracer)):
-            missing = ~np.isfinite(np.asarray(wanted)) & np.asarray(mask)
-            if np.any(missing):
-                place = tuple(int(i) for i in np.argwhere(missing)[0])
+        if not isinstance(wanted, jax.core.Tracer) and isinstance(mask, np.ndarray):
+            seen = np.where(mask, np.asarray(wanted), 0)
+            if not np.all(np.isfinite(seen)):
+                i, j = np.argwhere(~np.isfinite(seen))[0]
                 raise ValueError(
-                    f"target must be finite where it is observed, got {wanted[place]} at {place}; "
+                    f"target must be finite where it is observed, got {seen[i, j]} at ({i}, {j}); "
                     "leave that entry out of `observed`"
                 )
         with x64_for(wanted):
@@ -64,39 +64,25 @@ class MatrixCompletion(eqx.Module):
 
     @precise
     def residuals(self, model: DeepFactorisation) -> Float[Array, "rows columns"]:
-        """(x_ij − w*_ij) / √2 on Ω and zero elsewhere: the squares sum to the loss, its ½ included."""
-        return self._error(model.product(), model) / math.sqrt(2)
+        """(x_ij − w*_ij) / √2 on Ω, zero elsewhere: the √2 makes their squares sum to the loss."""
+        return _error(self, model, model.product()) / math.sqrt(2)
 
     @precise
     def loss(self, model: DeepFactorisation) -> Float[Array, ""]:
         """½ Σ_Ω (x_ij − w*_ij)²."""
-        return 0.5 * _sum_of_squares(self._error(model.product(), model))
+        return _loss(self, model)
 
     @precise
     def loss_and_gradient(
         self, model: DeepFactorisation
     ) -> tuple[Float[Array, ""], DeepFactorisation]:
         """The loss and its gradient, a pytree like the model: ∂loss/∂X is the error on Ω."""
-        product, pullback = model.product_and_pullback()
-        error = self._error(product, model)
-        return 0.5 * _sum_of_squares(error), pullback(error)
+        return _loss_and_gradient(self, model)
 
     @precise
     def zero_loss(self) -> Float[Array, ""]:
         """The loss of the zero matrix: the scale for relative losses."""
         return 0.5 * _sum_of_squares(jnp.where(self.mask, self.target, 0))
-
-    def _error(
-        self, product: Float[Array, "rows columns"], model: DeepFactorisation
-    ) -> Float[Array, "rows columns"]:
-        """X − W* on Ω, zero elsewhere."""
-        if product.shape != self.target.shape or product.dtype != self.target.dtype:
-            raise ValueError(
-                f"model must make a {self.target.dtype} matrix of the target's shape "
-                f"{self.target.shape}, got {product.dtype} and {product.shape} from the sizes "
-                f"{model.sizes}; convert the target, or choose other sizes"
-            )
-        return jnp.where(self.mask, product - self.target, 0)
 
 
 def low_rank_matrix(
@@ -107,7 +93,7 @@ def low_rank_matrix(
     dtype: DTypeLike = np.float64,
     key: PRNGKeyArray,
 ) -> Float[Array, "rows columns"]:
-    """U Vᵀ with independent N(0, 1) entries in U (rows, rank) and V (columns, rank) (depth, fig. 1)."""
+    """U Vᵀ with independent N(0, 1) entries in U and V, of `rank` columns (depth, fig. 1)."""
     for name, value in (("rows", rows), ("columns", columns), ("rank", rank)):
         if value < 1:
             raise ValueError(f"{name} must be at least 1, got {value!r}")
@@ -118,17 +104,50 @@ def low_rank_matrix(
         return jnp.matmul(left, right.T, precision="highest")
 
 
-def _sum_of_squares(matrix: Float[Array, "rows columns"]) -> Float[Array, ""]:
-    """Σ x_ij²: additions written out for tiny matrices, which is faster in batches, else a dot.
+# Outside of any compiled program these two run as one of their own, inside they are inlined.
+@functools.partial(jax.jit, inline=True)
+def _loss(problem: MatrixCompletion, model: DeepFactorisation) -> Float[Array, ""]:
+    return 0.5 * _sum_of_squares(_error(problem, model, model.product()))
 
-    Either way a model's loss has the same bits in every batch; a `sum` is compiled differently
-    for different batch sizes.
+
+@functools.partial(jax.jit, inline=True)
+def _loss_and_gradient(
+    problem: MatrixCompletion, model: DeepFactorisation
+) -> tuple[Float[Array, ""], DeepFactorisation]:
+    product, pullback = model.product_and_pullback()
+    error = _error(problem, model, product)
+    return 0.5 * _sum_of_squares(error), pullback(error)
+
+
+def _error(
+    problem: MatrixCompletion, model: DeepFactorisation, product: Float[Array, "rows columns"]
+) -> Float[Array, "rows columns"]:
+    """X − W* on Ω, zero elsewhere."""
+    target = problem.target
+    if product.shape != target.shape or product.dtype != target.dtype:
+        raise ValueError(
+            f"model must make a {target.dtype} matrix of the target's shape {target.shape}, got "
+            f"{product.dtype} and {product.shape} from the sizes {model.sizes}; convert the "
+            "target, or choose other sizes"
+        )
+    return jnp.where(problem.mask, product - target, 0)
+
+
+def _sum_of_squares(matrix: Float[Array, "rows columns"]) -> Float[Array, ""]:
+    """Σ x_ij², in an order that is the same in every batch, as a `sum` or a dot is not.
+
+    Tiny matrices are added entry by entry, the rest folded in halves until one number is left,
+    each half behind a barrier: the compiler would otherwise write the whole tree out.
     """
-    flat = jnp.ravel(matrix)
-    if matrix.size > _UNROLLED:
-        return jnp.dot(flat, flat, precision="highest")
-    entries = [matrix[i, j] for i in range(matrix.shape[0]) for j in range(matrix.shape[1])]
-    total = entries[0] * entries[0]
-    for entry in entries[1:]:
-        total = total + entry * entry
-    return total
+    if matrix.size <= _UNROLLED:
+        entries = [matrix[i, j] for i in range(matrix.shape[0]) for j in range(matrix.shape[1])]
+        total = entries[0] * entries[0]
+        for entry in entries[1:]:
+            total = total + entry * entry
+        return total
+    squares = jnp.ravel(matrix * matrix)
+    while squares.size > 1:
+        half = (squares.size + 1) // 2
+        folded = squares[:half] + jnp.pad(squares[half:], (0, 2 * half - squares.size))
+        squares = jax.lax.optimization_barrier(folded)
+    return squares[0]

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, final
 
 import jax
 import numpy as np
 from jaxtyping import Bool, Int
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -14,7 +15,7 @@ from tacit._types import PRNGKeyArray
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Pattern:
     """The set Ω of observed entries, as a boolean mask (rows, columns), True where observed.
 
@@ -25,8 +26,8 @@ class Pattern:
 
     mask: Bool[np.ndarray, "rows columns"]
 
-    def __post_init__(self) -> None:
-        mask = np.array(self.mask)  # a copy: the pattern is frozen, its mask too
+    def __init__(self, mask: ArrayLike) -> None:
+        mask = np.array(mask)  # a copy: the pattern is frozen, its mask too
         if mask.ndim != 2 or 0 in mask.shape:
             raise ValueError(f"mask must be a matrix (rows, columns), got the shape {mask.shape}")
         if mask.dtype != np.bool_:
@@ -42,7 +43,7 @@ class Pattern:
         object.__setattr__(self, "mask", mask)
 
     @classmethod
-    def of(cls, observed: Any) -> Self:
+    def of(cls, observed: Any) -> "Pattern":
         """The pattern itself, or the one with this mask."""
         return observed if isinstance(observed, cls) else cls(observed)
 
@@ -93,13 +94,13 @@ class Pattern:
         return self.component_count == 1
 
     @classmethod
-    def diagonal(cls, size: int) -> Self:
+    def diagonal(cls, size: int) -> "Pattern":
         """The diagonal of a square matrix: `size` components (M_D in depth, fig. 1)."""
         _check_count("size", size)
         return cls(np.eye(size, dtype=bool))
 
     @classmethod
-    def column(cls, rows: int, columns: int, *, index: int = 0) -> Self:
+    def column(cls, rows: int, columns: int, *, index: int = 0) -> "Pattern":
         """One whole column: connected (M_C in depth, fig. 1, is column 0)."""
         _check_count("rows", rows)
         _check_count("columns", columns)
@@ -110,14 +111,14 @@ class Pattern:
         return cls(mask)
 
     @classmethod
-    def block_diagonal(cls, blocks: int, block_size: int) -> Self:
-        """n square blocks of size s along the diagonal of an ns × ns matrix (depth, section 3.2)."""
+    def block_diagonal(cls, blocks: int, block_size: int) -> "Pattern":
+        """Square blocks along the diagonal: n of size s in an ns × ns matrix (depth, 3.2)."""
         _check_count("blocks", blocks)
         _check_count("block_size", block_size)
         return cls(np.kron(np.eye(blocks, dtype=bool), np.ones((block_size, block_size), bool)))
 
     @classmethod
-    def random(cls, rows: int, columns: int, *, count: int, key: PRNGKeyArray) -> Self:
+    def random(cls, rows: int, columns: int, *, count: int, key: PRNGKeyArray) -> "Pattern":
         """`count` entries drawn uniformly without repetition.
 
         With one key, more entries contain fewer: see `nested`.
@@ -127,7 +128,7 @@ class Pattern:
     @classmethod
     def nested(
         cls, rows: int, columns: int, *, counts: Sequence[int], key: PRNGKeyArray
-    ) -> tuple[Self, ...]:
+    ) -> tuple["Pattern", ...]:
         """Random patterns with so many entries each, every one inside the next: Ω_pre ⊂ Ω_post."""
         _check_count("rows", rows)
         _check_count("columns", columns)
