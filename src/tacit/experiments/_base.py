@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.claims import Claim
 from tacit.experiments._config import Config as AnyConfig
-from tacit.store import BATCH_SECONDS, ORIGIN, PRESENT, Variable
+from tacit.store import PRESENT, Variable
 from tacit.sweep import Batch, Grid
 
 if TYPE_CHECKING:
@@ -108,6 +108,6 @@ def _check(experiment: Experiment) -> None:
         if not isinstance(config, kind.Config):
             raise ValueError(f"{kind.__name__}.presets[{name!r}] is not a {kind.Config.__name__}")
         experiment.grid(config)  # its own checks: axes there, batch_by and chunk among them
-    taken = sorted((_RESERVED | {PRESENT, ORIGIN, BATCH_SECONDS}) & kind.Config.parameters().keys())
+    taken = sorted((_RESERVED | {PRESENT}) & kind.Config.parameters().keys())
     if taken:
         raise ValueError(f"{kind.Config.__name__} has fields {taken}, names that tacit keeps")

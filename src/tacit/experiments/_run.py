@@ -17,7 +17,7 @@ from tacit.experiments._config import Config
 from tacit.experiments._errors import ReproductionError, UsageError, nearest
 from tacit.experiments._registry import find_experiment
 from tacit.experiments._reproduction import Reproduction
-from tacit.store import BATCH_SECONDS, ORIGIN, PRESENT, Plan, Store, write_atomically
+from tacit.store import PRESENT, Plan, Store, write_atomically
 from tacit.sweep import Batch, Progress, SweepSummary, run_sweep
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def planned(experiment: Experiment, config: Config, name: str) -> Plan:
     variables, coords = experiment.variables(config), experiment.coordinates(config)
     if "outcome" not in variables or variables["outcome"].dims:
         raise ValueError(f"{experiment.id}: variables must declare 'outcome', one word a cell")
-    names = [*config.parameters(), *coords, *variables, PRESENT, ORIGIN, BATCH_SECONDS]
+    names = [*config.parameters(), *coords, *variables, PRESENT]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(

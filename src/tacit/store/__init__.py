@@ -2,7 +2,6 @@
 
 from tacit.store._atomic import write_atomically
 from tacit.store._dimensions import (
-    BATCH_SECONDS,
     CELL,
     DEPTH,
     HORIZON,
@@ -10,7 +9,6 @@ from tacit.store._dimensions import (
     LAG,
     LENGTH,
     METHOD,
-    ORIGIN,
     PRESENT,
     RATE,
     SCALE,
@@ -31,7 +29,6 @@ from tacit.store._store import Store, stores_in
 from tacit.store._variable import Variable, checked_arrays
 
 __all__ = [
-    "BATCH_SECONDS",
     "CELL",
     "DEPTH",
     "HORIZON",
@@ -39,7 +36,6 @@ __all__ = [
     "LAG",
     "LENGTH",
     "METHOD",
-    "ORIGIN",
     "PRESENT",
     "RATE",
     "SCALE",

@@ -20,8 +20,6 @@ HORIZON = "horizon"
 ITERATE = "iterate"  # last, best, polished: which point of a descent
 SINGULAR_VALUE = "singular_value"
 
-# Not dimensions, but names that every consolidated dataset has.
+# Not dimensions, but names of variables that many know.
 PRESENT = "present"  # which cells are stored
 OUTCOME = "outcome"  # how a cell ended
-ORIGIN = "origin"  # where a cell was computed: its entry in the attribute `origins`
-BATCH_SECONDS = "batch_seconds"  # wall time of the batch that a cell was in

@@ -18,7 +18,7 @@ import numpy as np
 
 from tacit.store._atomic import put_folder, temporary_name
 from tacit.store._dataset import Parts, build_dataset, grid_attributes
-from tacit.store._dimensions import BATCH_SECONDS, ORIGIN, OUTCOME, PRESENT
+from tacit.store._dimensions import OUTCOME, PRESENT
 from tacit.store._errors import WriteError
 from tacit.store._failures import FailedCells
 from tacit.store._plan import Plan
@@ -27,6 +27,7 @@ from tacit.store._variable import Variable
 if TYPE_CHECKING:
     import xarray
 
+PROVENANCE = "provenance"
 FAILED = "failed"
 _CONTENT = "content"  # the attribute that says of what it is the image
 _SLAB_BYTES = 32 * 2**20
@@ -92,24 +93,11 @@ def _write(
     origins, by_part = _origins(store, parts)
     variables = _with_widths(store, plan.variables, parts)
     shape = tuple(len(values) for values in plan.axes.values())
-    number = np.array([-1 if found is None else by_part[found[0]][0] for found in located])
-    seconds = np.array([np.nan if found is None else by_part[found[0]][1] for found in located])
-    of_cells = {
-        ORIGIN: (number.astype(np.int32).reshape(shape), "1", "entry of the attribute origins"),
-        BATCH_SECONDS: (seconds.reshape(shape), "s", "wall time of the cell's batch"),
-    }
     lost = np.array(failed, dtype=bool).reshape(shape)
 
     chunk = _chunk(plan, variables, shape)
-    template = _template(store, plan, variables).assign_attrs(
-        {"origins": json.dumps(origins), _CONTENT: content}
-    )
-    template = template.assign_coords(
-        {
-            name: (tuple(plan.axes), values, {"units": units, "long_name": words})
-            for name, (values, units, words) in of_cells.items()
-        }
-    )
+    template = _template(store, plan, variables)
+    template.attrs |= {"origins": json.dumps(origins), _CONTENT: content}
     encoding = {
         str(name): {"chunks": tuple(chunk.get(str(d), array.sizes[d]) for d in array.dims)}
         for name, array in template.data_vars.items()
@@ -123,6 +111,8 @@ def _write(
             slab[OUTCOME] = (slab[OUTCOME].dims, words.astype(variables[OUTCOME].dtype))
         slab = slab.drop_vars([*slab.coords]).drop_attrs()
         slab.to_zarr(folder, region=region, zarr_format=_FORMAT)
+    of_cells = [(-1, np.nan) if found is None else by_part[found[0]] for found in located]
+    _provenance(plan, of_cells).to_zarr(folder, group=PROVENANCE, mode="w-", zarr_format=_FORMAT)
 
 
 def _origins(
@@ -139,6 +129,25 @@ def _origins(
             origins.append(origin)
         by_part[part] = (origins.index(origin), seconds)
     return origins, by_part
+
+
+def _provenance(plan: Plan, of_cells: Sequence[tuple[int, float]]) -> "xarray.Dataset":
+    """Which origin each cell has; a group of its own, as equality between runs excludes it."""
+    import xarray
+
+    shape = tuple(len(values) for values in plan.axes.values())
+    number = np.array([number for number, _ in of_cells], dtype=np.int32).reshape(shape)
+    seconds = np.array([seconds for _, seconds in of_cells]).reshape(shape)
+    words = {
+        "origin": (number, "1", "entry of the attribute origins of the results"),
+        "batch_seconds": (seconds, "s", "wall time of the batch that the cell was in"),
+    }
+    data = {
+        name: (tuple(plan.axes), array, {"units": units, "long_name": meaning})
+        for name, (array, units, meaning) in words.items()
+    }
+    labels = {name: (name, np.asarray(values)) for name, values in plan.axes.items()}
+    return xarray.Dataset(data, coords=labels)
 
 
 def _with_widths(

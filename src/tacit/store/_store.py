@@ -292,8 +292,9 @@ class Store:
         """Write the cells of a plan to `results.zarr` for `xarray.open_zarr`; returns its path.
 
         It is built under another name and replaces the old one whole; it can be made again from
-        the parts at any time. Memory is that of a few parts, however large the grid. A dataset
-        that was opened from the old one must be opened again.
+        the parts at any time. Its group `provenance` tells of each cell where it was computed.
+        Memory is that of a few parts, however large the grid. A dataset that was opened from the
+        old one must be opened again.
         """
         return _results.consolidate(self, plan, self.path / "results.zarr")
 

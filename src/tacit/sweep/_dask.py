@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from typing import Any, ParamSpec, TypeVar
 
-from tacit.sweep._errors import WorkersError, WorkersLostError
+from tacit.sweep._errors import WorkerDiedError, WorkersError, WorkersLostError
 from tacit.sweep._processes import ONE_THREAD, checked_workers, without_interrupts
 
 P = ParamSpec("P")
@@ -43,7 +43,7 @@ class DaskWorkers(Executor):
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         """Run a picklable function on one of the workers."""
-        return self._inner.submit(fn, *args, **kwargs)
+        return _in_our_words(self._inner.submit(fn, *args, **kwargs))
 
     def check(self) -> None:
         """A `WorkersLostError` if the scheduler is gone for good."""
@@ -58,13 +58,42 @@ class DaskWorkers(Executor):
         self._inner.shutdown(wait=wait and not cancel_futures)
 
 
+def _in_our_words(inner: "Future[R]") -> "Future[R]":
+    """The same future, with Dask's word for a lost worker put into ours.
+
+    Dask counts a lost worker against every task that was assigned to it, also to those that had
+    not begun: which one is to blame is not known.
+    """
+    outer: Future[R] = Future()
+
+    def ended(_: "Future[R]") -> None:
+        if inner.cancelled():
+            outer.cancel()
+        if not outer.set_running_or_notify_cancel():
+            return
+        error = inner.exception()
+        if error is None:
+            outer.set_result(inner.result())
+        else:
+            lost = type(error).__name__ == "KilledWorker"
+            outer.set_exception(WorkerDiedError(blame=False) if lost else error)
+
+    def cancelled(_: "Future[R]") -> None:
+        if outer.cancelled():
+            inner.cancel()
+
+    outer.add_done_callback(cancelled)
+    inner.add_done_callback(ended)
+    return outer
+
+
 @contextlib.contextmanager
 def dask_workers(
     scheduler: str,
     *,
     workers: int | None = None,
     notice: Callable[[str], None] = lambda sentence: None,
-    timeout: float = 10.0,
+    timeout: float = 5.0,
 ) -> Iterator[DaskWorkers]:
     """Workers of a Dask cluster as an executor, for the time of a `with`.
 
@@ -84,6 +113,7 @@ def dask_workers(
             "pip install 'tacit[cluster]'"
         ) from error
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_quiet("distributed.client"))
         if scheduler == LOCAL:
             count = checked_workers(workers) if workers is not None else os.cpu_count() or 1
             # The cluster's threads and processes inherit the mask: Ctrl-C is this thread's alone.
@@ -94,7 +124,7 @@ def dask_workers(
                         threads_per_worker=1,
                         dashboard_address=":0",
                         env=ONE_THREAD,
-                        silence_logs=logging.ERROR,  # a failed batch is told of by the sweep
+                        silence_logs=logging.CRITICAL,  # a failed batch is told of by the sweep
                     )
                 )
                 client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
@@ -116,6 +146,18 @@ def dask_workers(
         finally:
             with contextlib.suppress(Exception):  # nothing of worth is there any more
                 executor.shutdown(wait=finished)
+
+
+@contextlib.contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Without a logger's tracebacks: what they are about is told in a sentence."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _connected(distributed: Any, scheduler: str, timeout: float) -> Any:

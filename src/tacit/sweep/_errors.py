@@ -10,4 +10,13 @@ class WorkersLostError(RuntimeError):
 
 
 class WorkerDiedError(RuntimeError):
-    """A worker process that ended before its batch did; the executor itself goes on."""
+    """A worker process that ended before its batch did; the executor itself goes on.
+
+    `blame` says whether it was this batch that the process was computing, as far as one can know.
+    """
+
+    def __init__(self, *, blame: bool = True) -> None:
+        super().__init__(
+            "the worker process ended before the batch did (killed, out of memory, or crashed)"
+        )
+        self.blame = blame

@@ -82,13 +82,11 @@ class ProcessWorkers(Executor):
             return self._pools[self._here.pid].submit(fn, *args, **kwargs).result()
         except BrokenProcessPool:
             self._forget()
-            raise WorkerDiedError(
-                "the worker process ended before the batch did (killed, out of memory, or crashed)"
-            ) from None
+            raise WorkerDiedError from None
 
     def _start(self) -> None:
         if self._closing:
-            raise WorkerDiedError("the workers are being shut down")
+            raise WorkerDiedError
         with self._lock:
             core = self._cores.pop(0) if self._cores else None
         self._here.core = core

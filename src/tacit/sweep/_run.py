@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.store import Store, Variable
 from tacit.sweep._agenda import Agenda, Work
-from tacit.sweep._errors import WorkersLostError
+from tacit.sweep._errors import WorkerDiedError, WorkersLostError
 from tacit.sweep._grid import Batch, Grid
 from tacit.sweep._record import Failure, Progress, SweepEvent, SweepSummary
 from tacit.sweep._task import Cell, Computed, Here, Task
@@ -62,12 +62,17 @@ def run_sweep(
 
 @dataclass(frozen=True)
 class _Piece:
-    """What is handed to the executor: a batch, or one cell of it; `tries` counts those before."""
+    """What is handed to the executor: a batch, or one cell of it; `tries` counts those before.
+
+    `secluded`: it is computed while nothing else is, to see whether it was the one that brought
+    its worker down.
+    """
 
     work: Work
     batch: Batch
     tries: int = 0
     alone: bool = False
+    secluded: bool = False
 
 
 class _Sweep:
@@ -95,13 +100,14 @@ class _Sweep:
             waiting=lambda batch, who: self._report("waiting", batch, f"process {who} is at it"),
         )
         self._again: deque[_Piece] = deque()
+        self._suspects: deque[_Piece] = deque()
         self._flying: dict[Future[Computed], _Piece] = {}
         self._works: list[Work] = []
 
     def run(self) -> SweepSummary:
         start = time.perf_counter()
         try:
-            while self._hand_out() or self._agenda.waits:
+            while self._hand_out() or self._agenda.waits or self._suspects:
                 self._collect()
         except KeyboardInterrupt:
             self._keep_finished()
@@ -119,7 +125,8 @@ class _Sweep:
     def _hand_out(self) -> bool:
         """Keep the workers busy and no more: what is handed out is reserved, and held in memory."""
         slots = getattr(self._executor, "slots", os.cpu_count() or 1)
-        while len(self._flying) < max(1, 2 * slots):
+        secluded = any(piece.secluded for piece in self._flying.values())
+        while len(self._flying) < max(1, 2 * slots) and not secluded:
             piece = self._next()
             if piece is None:
                 break
@@ -128,6 +135,7 @@ class _Sweep:
             except (BrokenExecutor, RuntimeError) as error:
                 raise _lost(error) from error
             self._flying[future] = piece
+            secluded = piece.secluded
         return bool(self._flying)
 
     def _next(self) -> _Piece | None:
@@ -139,7 +147,8 @@ class _Sweep:
                 self._report("started", work.batch)
                 return _Piece(work, work.batch)
             self._settle(work)
-        return None
+        # A suspect goes last, when the workers have nothing else to do.
+        return self._suspects.popleft() if self._suspects and not self._flying else None
 
     # Back from the workers
 
@@ -156,7 +165,7 @@ class _Sweep:
 
     def _ended(self, piece: _Piece, future: Future[Computed]) -> None:
         if future.cancelled():
-            raise _lost("its work was cancelled")
+            raise _lost("their scheduler is gone, or has cancelled the work")
         error = future.exception()
         if error is None:
             self._keep(piece, future.result())
@@ -186,6 +195,9 @@ class _Sweep:
             piece.work.left = len(batch)
             cells = (batch.only([position]) for position in range(len(batch)))
             self._again += [_Piece(piece.work, cell, alone=True) for cell in cells]
+        elif isinstance(error, WorkerDiedError) and not (error.blame or piece.secluded):
+            self._summary.retries += 1
+            self._suspects.append(_Piece(piece.work, batch, alone=True, secluded=True))
         else:
             text = "".join(traceback.format_exception(error))
             piece.work.failed.append(Failure(batch, message, text))

@@ -1,0 +1,231 @@
+"""Several at one store: reservations, failure records, plans, status, stale files, merging."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from tacit.store import Plan, Store, StoreError, Variable, WriteError, stores_in
+from tacit.store import _reservation as reservation
+
+PLAN = Plan(
+    {"width": (40, 100), "seed": (0, 1, 2)},
+    {"steps": 3, "scale": 1.0, "most": float("inf"), "lags": (1, 2)},
+    {"error": Variable(), "outcome": Variable(dtype="str")},
+    {"lag": np.arange(3, dtype=np.int32)},
+    {"width": {"units": "1"}},
+    "quick",
+)
+CELLS = [{**PLAN.fixed, **cell} for cell in PLAN.cells()]
+
+
+def make(path, version=1):
+    return Store(path, experiment="toy/one", version=version)
+
+
+def add(store, cells, outcome="converged", error=1.0):
+    arrays = {"error": np.full(len(cells), error), "outcome": np.full(len(cells), outcome)}
+    return store.add(cells, arrays, {})
+
+
+@pytest.fixture
+def store(tmp_path):
+    return make(tmp_path / "store")
+
+
+def test_a_reservation_is_one_processes_until_it_is_released(store):
+    other = make(store.path)
+    mine = store.reserve(CELLS[:2])
+    assert other.reserve(CELLS[:2]) is None
+    assert other.reserved_by(CELLS[:2]) == str(os.getpid())
+    theirs = other.reserve(CELLS[2:])
+    assert (mine is None, theirs is None) == (False, False)
+    assert store.batches_at_work() == 2
+    mine.release()
+    mine.release()
+    assert store.batches_at_work() == 1
+    with other.reserve(CELLS[:2]) as again:
+        assert again is not None
+    theirs.release()
+    assert os.listdir(store.path / "reserved") == []
+
+
+def test_a_killed_process_leaves_no_reservation(store):
+    code = f"""
+import sys, time
+from tacit.store import Store
+store = Store({str(store.path)!r}, experiment="toy/one", version=1)
+held = store.reserve([{{"seed": 1}}]), store.at_work()
+print("held", flush=True)
+time.sleep(60)
+"""
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "held\n"
+    assert store.reserve([{"seed": 1}]) is None
+    assert store.reserved_by([{"seed": 1}]) == str(child.pid)
+    with pytest.raises(StoreError, match="in use by another process: stop it or wait"):
+        Store.move_aside(store.path)
+    child.send_signal(signal.SIGKILL)
+    child.wait(10)
+    child.stdout.close()
+    assert store.batches_at_work() == 0  # which also takes the file away
+    assert os.listdir(store.path / "reserved") == []
+    assert Store.move_aside(store.path) is not None
+
+
+def test_where_there_are_no_locks_everybody_may_go_ahead(store, monkeypatch):
+    def unsupported(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(reservation.fcntl, "flock", unsupported)
+    assert store.reserve(CELLS) is not None
+    assert store.reserve(CELLS) is not None
+    monkeypatch.setattr(reservation, "fcntl", None)
+    assert store.reserve(CELLS) is not None
+    store.at_work().release()
+
+
+def test_failures_are_kept_until_a_part_holds_the_cell(store):
+    store.add_failure(CELLS[:2], "RuntimeError: first", "Traceback one")
+    old = store.failure_names()
+    store.add_failure(CELLS[1:3], "RuntimeError: second", "Traceback two")
+    again = make(store.path)
+    keys = [again.identity.key(cell) for cell in CELLS]
+    assert {keys.index(key): record.message for key, record in again.failures().items()} == {
+        0: "RuntimeError: first",
+        1: "RuntimeError: second",
+        2: "RuntimeError: second",
+    }
+    assert len(again.failures(but=old)) == 2
+    add(again, CELLS[1:2])
+    assert {keys.index(key) for key in again.failures()} == {0, 2}
+    assert again.failures()[keys[0]].traceback == "Traceback one"
+
+
+def test_a_damaged_record_of_a_failure_is_set_aside(store):
+    name = store.add_failure(CELLS[:1], "RuntimeError", "")
+    (store.path / "failures" / name).write_text("{")
+    foreign = store.add_failure(CELLS[1:2], "RuntimeError", "")
+    record = json.loads((store.path / "failures" / foreign).read_text())
+    (store.path / "failures" / foreign).write_text(json.dumps(record | {"version": 2}))
+    again = make(store.path)
+    assert again.failures() == {}
+    assert [name in again.warnings[0], foreign in again.warnings[1]] == [True, True]
+    assert len(os.listdir(store.path / "failures" / "aside")) == 2
+
+
+def test_a_plan_comes_back_as_it_was(store):
+    assert store.plan() is None
+    store.keep_plan(PLAN)
+    before = os.stat(store.path / "plan.json").st_ino
+    store.keep_plan(PLAN)
+    assert os.stat(store.path / "plan.json").st_ino == before
+    plan = make(store.path).plan()
+    assert (plan.axes, plan.variables, plan.name) == (PLAN.axes, PLAN.variables, "quick")
+    assert plan.fixed == {"steps": 3, "scale": 1.0, "most": float("inf"), "lags": [1, 2]}
+    assert type(plan.fixed["scale"]) is float
+    assert plan.coords["lag"].dtype == np.int32
+    assert [store.identity.key({**plan.fixed, **cell}) for cell in plan.cells()] == [
+        store.identity.key(cell) for cell in CELLS
+    ]
+    for damaged in (b"{", b"[]", b'{"axes": 3}'):
+        (store.path / "plan.json").write_bytes(damaged)
+        again = make(store.path)
+        assert again.plan() is None
+        assert "plan.json is not readable" in again.warnings[0]
+
+
+def test_status_counts_cells(store):
+    add(store, CELLS[:2])
+    add(store, CELLS[2:3], outcome="diverged")
+    store.add_failure(CELLS[2:4], "RuntimeError: no luck", "")
+    held = store.reserve(CELLS[4:])
+    status = store.status(PLAN)
+    assert (status.cells, status.done, status.missing, len(status.failed)) == (6, 3, 2, 1)
+    assert status.outcomes == {"converged": 2, "diverged": 1}
+    assert status.failed[0].cell == {"width": 100, "seed": 0}
+    assert status.failed[0].message == "RuntimeError: no luck"
+    assert status.batches_at_work == 1
+    assert status.to_dict()["diverged"] == 1
+    held.release()
+
+
+def test_stale_temporary_files_go_and_fresh_ones_stay(store):
+    add(store, CELLS[:1])
+    old, new = (store.path / "parts" / f".x.{n}.tmp" for n in (1, 2))
+    folder = store.path / ".results.zarr.abc.tmp"
+    for path in (old, new):
+        path.write_bytes(b"half of a part")
+    (folder / "error").mkdir(parents=True)
+    (folder / "error" / "0").write_bytes(b"")
+    kept = store.path / "parts" / "notes.txt"
+    kept.write_text("not a temporary file")
+    yesterday = time.time() - 25 * 3600
+    for path in (old, folder, kept):
+        os.utime(path, (yesterday, yesterday))
+    again = make(store.path)
+    assert [p.exists() for p in (old, folder, new, kept)] == [False, False, True, True]
+    assert len(again) == 1
+    assert again.warnings == []
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.mkdir", refused)
+    with pytest.raises(WriteError, match=r"Permission denied.*make the folder writable"):
+        make(tmp_path / "store")
+
+
+def test_existing_stores_are_found(store, tmp_path):
+    with pytest.raises(StoreError, match=r"no store\.json"):
+        Store.existing(tmp_path)
+    assert Store.existing(store.path).identity == store.identity
+    make(tmp_path / "a" / "b" / "store")
+    Store.move_aside(tmp_path / "a" / "b" / "store")
+    make(tmp_path / "a" / "b" / "store", version=2)
+    (tmp_path / "a" / "c").mkdir()
+    assert stores_in(store.path) == [store.path]
+    assert stores_in(tmp_path) == [tmp_path / "a" / "b" / "store", store.path]
+    assert stores_in(tmp_path / "a" / "c") == stores_in(tmp_path / "nothing") == []
+    (tmp_path / "a" / "b" / "store" / "store.json").write_text('{"experiment": 3}')
+    with pytest.raises(StoreError, match="not one of tacit's"):
+        Store.existing(tmp_path / "a" / "b" / "store")
+
+
+def test_merging_tells_of_other_values_and_refuses_what_does_not_fit(store, tmp_path):
+    add(store, CELLS[:3])
+    other = make(tmp_path / "other")
+    add(other, CELLS[:2], error=2.0)
+    add(other, CELLS[2:5])
+    assert store.merge(other) == 1
+    assert sum("with other values" in warning for warning in store.warnings) == 1
+    assert len(store) == 5
+    assert store.read(store.parts()[0], ["error"])["error"].tolist() == [1.0] * 3
+    with pytest.raises(StoreError, match="is the store to merge into"):
+        store.merge(store.path)
+    newer = make(tmp_path / "newer", version=2)
+    with pytest.raises(StoreError, match=r"version 2 \(there: 1\)"):
+        store.merge(newer)
+
+
+def test_a_store_that_may_only_be_read_passes_bad_parts_over(store, monkeypatch):
+    name = add(store, CELLS[:1])
+    (store.path / "parts" / name).write_bytes(b"damaged")
+
+    def refused(*_, **__):
+        raise PermissionError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("pathlib.Path.rename", refused)
+    again = make(store.path)
+    again.refresh()
+    assert len(again.warnings) == 1
+    assert "passed over: Read-only" in again.warnings[0]
+    assert len(again) == 0

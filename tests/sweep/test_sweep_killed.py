@@ -1,0 +1,114 @@
+"""A sweep killed with SIGKILL at random moments, resumed, equals one that was left in peace."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.store import Plan, Store, Variable
+from tacit.sweep import Grid, run_sweep
+
+KILLS = 20
+BATCHES, CHUNK = 60, 5
+GRID = Grid({"width": (40, 100), "seed": tuple(range(BATCHES * CHUNK // 2))},
+            batch_by=("width",), chunk={"seed": CHUNK})  # fmt: skip
+VARIABLES = {
+    "error": Variable(),
+    "curve": Variable(("lag",), "1", "a curve"),
+    "outcome": Variable(dtype="str"),
+}
+COORDS = {"lag": np.arange(50)}
+PLAN = Plan(GRID.axes, {"steps": 3}, VARIABLES, COORDS)
+
+
+def cell(batch, fixed):
+    """A few milliseconds, and of the cell's own parameters only; each call leaves a line."""
+    with open(os.environ["TACIT_TEST_LOG"], "ab", buffering=0) as log:
+        log.write(f"{batch.index}\n".encode())
+    time.sleep(0.004)
+    curves = [np.random.default_rng([c["width"], c["seed"]]).normal(size=50) for c in batch.cells]
+    return {
+        "error": np.array([np.abs(curve).max() for curve in curves]),
+        "curve": np.array(curves),
+        "outcome": np.where(batch.column("seed") % 7 == 0, "diverged", "converged"),
+    }
+
+
+CHILD = """
+    import sys
+    from test_sweep_killed import COORDS, GRID, PLAN, VARIABLES, cell
+    from tacit.store import Store
+    from tacit.sweep import ProcessWorkers, run_sweep
+
+    if __name__ == "__main__":
+        store = Store(sys.argv[1], experiment="toy/killed", version=1)
+        workers = int(sys.argv[2])
+        executor = ProcessWorkers(workers) if workers else None
+        print("begun", flush=True)
+        run_sweep(GRID, {"steps": 3}, cell, store, variables=VARIABLES, coords=COORDS,
+                  executor=executor)
+        store.consolidate(PLAN)
+        if executor is not None:
+            executor.shutdown()
+        print("done", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The dataset of a run that nothing disturbs."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TACIT_TEST_LOG", str(folder / "log"))
+        store = Store(folder / "store", experiment="toy/killed", version=1)
+        run_sweep(GRID, {"steps": 3}, cell, store, variables=VARIABLES, coords=COORDS)
+    return store.dataset(GRID.axes, {"steps": 3}, VARIABLES, COORDS)
+
+
+def start(script, path, workers):
+    return subprocess.Popen(
+        [sys.executable, str(script), str(path), str(workers)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
+    )
+
+
+@pytest.mark.parametrize(("workers", "kills"), [(0, KILLS), (2, 4)], ids=["here", "processes"])
+def test_killed_at_random_moments(tmp_path, monkeypatch, whole, workers, kills):
+    import xarray
+
+    rng = random.Random(20 + workers)
+    script, path, log = tmp_path / "child.py", tmp_path / "store", tmp_path / "log"
+    script.write_text(textwrap.dedent(CHILD))
+    monkeypatch.setenv("TACIT_TEST_LOG", str(log))
+    killed = 0
+    for _ in range(kills):
+        child = start(script, path, workers)
+        assert child.stdout.readline() == "begun\n"
+        # Within the time of its share of the batches, so that all kills find it at work.
+        time.sleep(rng.uniform(0.0, 1.2 * BATCHES / kills * 0.007) + 0.5 * bool(workers))
+        child.send_signal(signal.SIGKILL)
+        killed += "done\n" not in child.stdout.read()
+        child.stdout.close()
+        child.wait(20)
+    last = start(script, path, workers)
+    assert last.communicate(timeout=60)[0] == "begun\ndone\n"
+
+    store = Store(path, experiment="toy/killed", version=1)
+    assert store.warnings == []
+    assert store.dataset(GRID.axes, {"steps": 3}, VARIABLES, COORDS).identical(whole)
+    assert xarray.open_zarr(path / "results.zarr").load().equals(whole)
+    # Only the batches in flight ran twice: one a kill here, as many as are handed out in a pool.
+    computed = [int(line) for line in log.read_text().split()]
+    assert set(computed) == set(range(GRID.batch_count()))
+    assert killed >= kills // 2  # the others came after its end
+    assert len(computed) - GRID.batch_count() <= killed * max(1, 2 * workers)
+    assert len(store.parts()) == GRID.batch_count()
