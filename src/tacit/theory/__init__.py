@@ -1,0 +1,8 @@
+"""Theory: what descent will find, in closed form or from exact reduced dynamics, without training.
+
+Pure functions in NumPy and SciPy, one room a paper. JAX is not needed.
+"""
+
+from tacit.theory import depth
+
+__all__ = ["depth"]
