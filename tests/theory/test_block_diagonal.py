@@ -167,6 +167,12 @@ def test_arrays_broadcast_and_the_rank_falls_with_depth_and_scale():
         before = ratio
 
 
+def test_a_large_ratio_is_no_identity_in_deep_networks():
+    """The paper calls m = 1e10 independent of depth and scale; at L = 10, α^L = 1e-10 it is not."""
+    found = limit_singular_values(depth=10, scale=0.1, ratio=1e10, blocks=10)
+    np.testing.assert_allclose(found.first, 2.97, atol=0.005)
+
+
 def full_flow(times, *, depth, scale, ratio, blocks, block_size=1, target=1.0):
     """Eigenvalues of W_1 under the flow of all factors, from the matrices themselves."""
     d = blocks * block_size
