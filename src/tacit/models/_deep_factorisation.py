@@ -106,10 +106,11 @@ class DeepFactorisation(eqx.Module):
 
         By the decomposition of X those below about 1e-16 of the largest are rounding. With
         `balanced`, they are the products Π_l σ_i(W_l) of the factors' singular values, each of
-        which is good to 1e-16, so their product to about 10^(−16 L). That holds when neighbouring factors share their
-        singular vectors, W_{l+1}ᵀ W_{l+1} = W_l W_lᵀ, where all factors have the same nonzero
-        singular values and these are their L-th powers: gradient flow keeps it, as far as
-        `balancedness` of the start is zero. Elsewhere they are bounds in product only (Horn).
+        which is good to 1e-16, so their product to about 10^(−16 L). That holds when neighbouring
+        factors share their singular vectors, W_{l+1}ᵀ W_{l+1} = W_l W_lᵀ, where all factors have
+        the same nonzero singular values and these are their L-th powers: gradient flow keeps it,
+        as far as `balancedness` of the start is zero. Elsewhere they are bounds in product only
+        (Horn).
         """
         if not balanced:
             return jnp.linalg.svd(self.product(), compute_uv=False)
