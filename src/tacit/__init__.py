@@ -5,7 +5,8 @@ factorisations. Rooms are imported when they are first used, so that `import tac
 
 - `tacit.reproduce("lowdim/fig1a", width=[40, 100])` runs an experiment;
 - `tacit.descend(model, problem, method, stop=...)` trains a model, or thousands at once;
-- `tacit.models`, `tacit.problems`, `tacit.descent`, `tacit.measures` are the parts.
+- `tacit.models`, `tacit.problems`, `tacit.descent`, `tacit.measures` are the parts;
+- `tacit.theory` predicts the same numbers without training.
 """
 
 import importlib
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tacit._version import __version__
 
 if TYPE_CHECKING:
-    from tacit import descent, draw, experiments, measures, models, problems
+    from tacit import descent, draw, experiments, measures, models, problems, theory
     from tacit.descent import descend
     from tacit.experiments import reproduce
 
@@ -28,6 +29,7 @@ __all__ = [
     "models",
     "problems",
     "reproduce",
+    "theory",
 ]
 
 _DOORS = {"descend": "tacit.descent", "reproduce": "tacit.experiments"}

@@ -20,7 +20,7 @@ from tacit.experiments import OUTCOME, Config, Experiment, Variable, parameter
 
 @dataclass(frozen=True, kw_only=True)
 class CoinConfig(Config):
-    bias: tuple[float, ...] = parameter((0.5, 0.9), "chance of heads", low=0.0, high=1.0, swept=True)
+    bias: tuple[float, ...] = parameter((0.5, 0.9), "chance of heads", low=0, high=1, swept=True)
     seed: tuple[int, ...] = parameter(tuple(range(8)), "seed", low=0, swept=True)
     throws: int = parameter(400, "throws", low=1, high=10_000)
 
@@ -131,7 +131,9 @@ def test_undecided_claims_exit_with_0_and_show_on_the_figure(own: Path, tmp_path
 
 
 def test_a_failing_cell_is_a_sentence_and_exit_1(tmp_path: Path):
-    broken = OWN.replace("AT_LEAST", "0.4").replace("heads = [", "raise ArithmeticError('boom')\n        heads = [")
+    broken = OWN.replace("AT_LEAST", "0.4").replace(
+        "heads = [", "raise ArithmeticError('boom')\n        heads = ["
+    )
     (tmp_path / "coin.py").write_text(broken)
     done = tacit("reproduce", "coin.py", "--json", cwd=tmp_path)
     assert done.returncode == 1
@@ -165,7 +167,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("arguments", "words"), WRONG, ids=lambda value: str(value)[:60])
-def test_wrong_use_is_one_sentence_and_exit_2(arguments, words, tmp_path: Path, capsys, monkeypatch):
+def test_wrong_use_is_one_sentence_and_exit_2(
+    arguments, words, tmp_path: Path, capsys, monkeypatch
+):
     from tacit.cli._app import run
 
     monkeypatch.chdir(tmp_path)
@@ -192,7 +196,9 @@ def test_results_that_cannot_be_written(own: Path, tmp_path: Path):
 
 def test_another_version_is_refused_in_words(own: Path, tmp_path: Path):
     tacit("reproduce", "coin.py", cwd=tmp_path)
-    own.write_text(own.read_text().replace('figure = "Figure 1"', 'figure = "Figure 1"\n    version = 2'))
+    own.write_text(
+        own.read_text().replace('figure = "Figure 1"', 'figure = "Figure 1"\n    version = 2')
+    )
     done = tacit("reproduce", "coin.py", cwd=tmp_path)
     assert done.returncode == 2
     assert "version" in done.stderr

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import diffrax
-import jax
 import jax.numpy as jnp
 from diffrax import RESULTS
 from jax.flatten_util import ravel_pytree
 
 from tacit._types import Array, PyTree
+from tacit.descent._small_solve import solve_positive
 
 
 class GaussNewton(diffrax.AbstractSolver):
@@ -68,9 +68,8 @@ class GaussNewton(diffrax.AbstractSolver):
             identity = jnp.eye(residuals.size, dtype=gram.dtype)
 
             def change(size: Any) -> Array:
-                # Symmetric positive definite for any size above zero.
-                factor = jax.scipy.linalg.cho_factor(identity + scale * size * gram)
-                return -scale * size * (jacobian.T @ jax.scipy.linalg.cho_solve(factor, residuals))
+                solved = solve_positive(identity + scale * size * gram, residuals)
+                return -scale * size * (jacobian.T @ solved)
 
             return change
 

@@ -1,7 +1,6 @@
 """Levenberg-Marquardt for few residuals and many parameters."""
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
@@ -9,6 +8,7 @@ from tacit._types import Array, Float, PyTree
 
 from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import Objective
+from tacit.descent._small_solve import solve_positive
 
 
 class _State(eqx.Module):
@@ -54,8 +54,7 @@ class LevenbergMarquardt(AbstractMethod):
         loss = r @ r
         gram = jacobian @ jacobian.T
         mu = state.damping * jnp.max(jnp.diagonal(gram))
-        factor = jax.scipy.linalg.cho_factor(gram + mu * jnp.eye(r.size, dtype=r.dtype))
-        z = jax.scipy.linalg.cho_solve(factor, r)
+        z = solve_positive(gram + mu * jnp.eye(r.size, dtype=r.dtype), r)
         step = -(jacobian.T @ z)
         if rate is not None:
             step = rate.astype(step.dtype) * step

@@ -12,7 +12,15 @@ import optax
 
 from tacit import measures
 from tacit._types import PRNGKeyArray
-from tacit.descent import Lanes, LevenbergMarquardt, Stop, descend
+from tacit.descent import (
+    DescentResult,
+    GaussNewton,
+    GradientFlow,
+    Lanes,
+    LevenbergMarquardt,
+    Stop,
+    descend,
+)
 from tacit.experiments.lowdim.fig1a import PADDING, Fig1aConfig
 from tacit.models import Diagonal, LinearRNN
 from tacit.problems import (
@@ -40,6 +48,8 @@ def _well_conditioned(order: int, key: PRNGKeyArray) -> LinearRNN:
     return balanced_teacher(even_spectrum(order, -1.0, 1.0), equal_weights(order))
 
 
+FLOW_STEPS = 100_000  # attempts of the solver; a lane that needs more is reported as stopped early
+
 TEACHERS: dict[str, Callable[[int, PRNGKeyArray], LinearRNN]] = {
     "even": _even,
     "random": _random,
@@ -48,9 +58,32 @@ TEACHERS: dict[str, Callable[[int, PRNGKeyArray], LinearRNN]] = {
 
 
 @functools.cache
-def _method(name: str) -> optax.GradientTransformation:
+def _optimiser(name: str) -> optax.GradientTransformation:
     """One object a method, so that all batches share its compiled program; the rate comes apart."""
     return {"adam": optax.adam, "gd": optax.sgd}[name](1.0)
+
+
+def _descended(
+    students: Lanes[LinearRNN], problems: Lanes[PopulationLoss], batch: Batch, config: Fig1aConfig
+) -> DescentResult:
+    """The first stage: Adam or gradient descent for a number of steps, or flow for a time."""
+    if batch.one("method") == "flow":
+        flow = GradientFlow(
+            GaussNewton(),
+            rtol=config.flow_tolerance,
+            atol=1e-3 * config.flow_tolerance,
+            until=config.flow_time,
+        )
+        stop = Stop(FLOW_STEPS, loss=config.goal)
+        return descend(students, problems, flow, stop=stop, title=batch.label)
+    return descend(
+        students,
+        problems,
+        _optimiser(batch.one("method")),
+        stop=Stop(config.steps, loss=config.goal),
+        rate={"adam": config.adam_rate, "gd": config.gd_rate}[batch.one("method")],
+        title=batch.label,
+    )
 
 
 def train_balanced(batch: Batch, config: Fig1aConfig) -> Mapping[str, Any]:
@@ -64,15 +97,7 @@ def train_balanced(batch: Batch, config: Fig1aConfig) -> Mapping[str, Any]:
     problems = Lanes(_problems(target[:, :longest], mask))
     students = Lanes(_students(batch.one("width"), config.scale, seeds, lengths))
 
-    method = batch.one("method")
-    descended = descend(
-        students,
-        problems,
-        _method(method),
-        stop=Stop(config.steps, loss=config.goal),
-        rate={"adam": config.adam_rate, "gd": config.gd_rate}[method],
-        title=batch.label,
-    )
+    descended = _descended(students, problems, batch, config)
     polished = descend(
         descended.model,
         problems,
@@ -116,11 +141,11 @@ def _problems(target: np.ndarray, mask: np.ndarray) -> PopulationLoss:
 def _students(width: int, scale: float, seeds: np.ndarray, lengths: np.ndarray) -> LinearRNN:
     """Students with a start of their own for every seed and length."""
     with jax.enable_x64(True):
-        return _started(width, jnp.asarray(scale), jnp.asarray(seeds), jnp.asarray(lengths))
+        return _started(width, scale, jnp.asarray(seeds), jnp.asarray(lengths))
 
 
 @eqx.filter_jit
-def _started(width: int, scale: jax.Array, seeds: jax.Array, lengths: jax.Array) -> LinearRNN:
+def _started(width: int, scale: float, seeds: jax.Array, lengths: jax.Array) -> LinearRNN:
     def start(seed: jax.Array, length: jax.Array) -> LinearRNN:
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(1), seed), length)
         return LinearRNN.random(Diagonal, width, scale=scale, balanced=True, key=key)

@@ -1,0 +1,88 @@
+"""Precision at every public door, in a process with JAX's own defaults.
+
+float64 goes in and float64 comes out; float32 stays float32; no setting changes.
+"""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import json, warnings
+warnings.simplefilter("error")
+import jax, numpy as np, optax
+assert not jax.config.jax_enable_x64
+import tacit
+from tacit import measures, problems
+from tacit.descent import (
+    GaussNewton, GradientFlow, Lanes, LevenbergMarquardt, Record, StabilisedRungeKutta, Stop, descend
+)
+from tacit.models import ConjugatePairs, Dense, Diagonal, LinearRNN, Symmetric
+
+seen = {}
+def note(name, value):
+    for leaf in jax.tree.leaves(value):
+        if hasattr(leaf, "dtype") and leaf.dtype.kind in "fc":
+            seen.setdefault(name, set()).add(leaf.dtype.name)
+
+DTYPE = np.dtype("@")
+key = jax.random.key(0)
+for kind in (Diagonal, ConjugatePairs, Symmetric, Dense):
+    for balanced in (False, True):
+        model = LinearRNN.random(kind, 4, scale=0.3, balanced=balanced, dtype=DTYPE, key=key)
+        name = f"{kind.__name__} {balanced}"
+        note(name, model)
+        note(name, model.impulse_response(6))
+        note(name, model.response_jacobian(6))
+        note(name, model.simulate(np.ones((5, 1), DTYPE)))
+        note(name, model.hankel_singular_values(length=6))
+        note(name, model.transition.matrix())
+        note(name, model.transition.krylov(model.B, 3))
+        problem = problems.PopulationLoss.of(model, 4, longest=6)
+        note(name + " loss", problem)
+        note(name + " loss", (problem.loss(model), problem.residuals(model), problem.zero_loss()))
+        start = LinearRNN.random(kind, 4, scale=0.1, balanced=balanced, dtype=DTYPE, key=key)
+        for method in (
+            optax.adam(1e-3), LevenbergMarquardt(), GradientFlow(rtol=1e-3, atol=1e-5),
+            GradientFlow(GaussNewton(), rtol=1e-3, atol=1e-5),
+        ):
+            if kind is Dense or kind is Diagonal:
+                result = descend(
+                    start, problem, method, stop=Stop(3),
+                    record=Record([0, 2], {"width": lambda m: m.B.sum()}),
+                )
+                note(name + " descent", (result.model, result.best))
+                note(name + " descent", (result.loss, result.best_loss, result.records))
+realised = LinearRNN.from_impulse_response(np.asarray(0.5 ** np.arange(8), DTYPE), 1)
+note("realisation", realised)
+
+matrix = np.arange(12, dtype=DTYPE).reshape(3, 4) + np.eye(3, 4, dtype=DTYPE)
+rows = {
+    "effective_rank": measures.effective_rank(matrix),
+    "effective_rank_squared": measures.effective_rank_squared(matrix),
+    "stable_rank": measures.stable_rank(matrix),
+    "hankel": measures.hankel(matrix[0]),
+    "extrapolation_error": measures.extrapolation_error(matrix[0], matrix[1], start=1),
+    "balancedness": measures.balancedness(matrix[:, :1], matrix[:, :1].T),
+}
+for name, value in rows.items():
+    seen["measures." + name] = {np.asarray(value).dtype.name}
+assert not jax.config.jax_enable_x64
+print(json.dumps({name: sorted(kinds) for name, kinds in seen.items()}))
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_every_door_keeps_the_precision_of_its_input(dtype):
+    done = subprocess.run(
+        [sys.executable, "-c", CODE.replace("@", dtype)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert len(seen) > 20
+    for name, kinds in seen.items():
+        # Measures on NumPy arrays compute in float64 whatever comes in.
+        allowed = ["float64"] if name.startswith("measures.") else [dtype]
+        assert kinds == allowed, f"{name}: {kinds}"
