@@ -1,11 +1,16 @@
-"""The command line from outside: files, tables, JSON, exit codes, one-sentence errors."""
+"""The command line: files, tables, JSON, exit codes, one-sentence errors."""
 
+import contextlib
+import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tacit.cli._app import run
 
 OWN = '''
 """An experiment of a user's own."""
@@ -62,15 +67,30 @@ class Coin(Experiment):
 '''
 
 
-def tacit(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def outside(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """In a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "tacit", *arguments],
         capture_output=True,
         text=True,
         check=False,
         cwd=cwd,
-        env={**__import__("os").environ, "COLUMNS": "200"},
+        env={**os.environ, "COLUMNS": "200"},
     )
+
+
+def tacit(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The same in this process, which has imported everything already."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.chdir(cwd)
+        patch.setenv("COLUMNS", "200")
+        code = run(arguments)
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture
@@ -82,7 +102,7 @@ def own(tmp_path: Path) -> Path:
 
 
 def test_an_experiment_of_ones_own_end_to_end(own: Path, tmp_path: Path):
-    done = tacit("reproduce", "coin.py", "--json", cwd=tmp_path)
+    done = outside("reproduce", "coin.py", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n") == 1  # the object alone; the table went to standard error
     record = json.loads(done.stdout)
@@ -170,8 +190,6 @@ WRONG = [
 def test_wrong_use_is_one_sentence_and_exit_2(
     arguments, words, tmp_path: Path, capsys, monkeypatch
 ):
-    from tacit.cli._app import run
-
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TACIT_RESULTS", raising=False)
     code = run(arguments)

@@ -85,7 +85,7 @@ def test_xarray_opens_what_the_parts_hold(store):
     assert made["batch_seconds"].attrs["units"] == "s"
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_random_grids_round_trip_in_slabs_of_any_size(tmp_path_factory, data):
     the_plan = plan(

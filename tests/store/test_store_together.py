@@ -41,16 +41,16 @@ def store(tmp_path):
 
 def test_a_reservation_is_one_processes_until_it_is_released(store):
     other = make(store.path)
-    mine = store.reserve(CELLS[:2])
-    assert other.reserve(CELLS[:2]) is None
-    assert other.reserved_by(CELLS[:2]) == str(os.getpid())
-    theirs = other.reserve(CELLS[2:])
+    mine = store.reserve(store.keys_of(CELLS[:2]))
+    assert other.reserve(store.keys_of(CELLS[:2])) is None
+    assert other.reserved_by(store.keys_of(CELLS[:2])) == str(os.getpid())
+    theirs = other.reserve(store.keys_of(CELLS[2:]))
     assert (mine is None, theirs is None) == (False, False)
     assert store.batches_at_work() == 2
     mine.release()
     mine.release()
     assert store.batches_at_work() == 1
-    with other.reserve(CELLS[:2]) as again:
+    with other.reserve(store.keys_of(CELLS[:2])) as again:
         assert again is not None
     theirs.release()
     assert os.listdir(store.path / "reserved") == []
@@ -61,14 +61,14 @@ def test_a_killed_process_leaves_no_reservation(store):
 import sys, time
 from tacit.store import Store
 store = Store({str(store.path)!r}, experiment="toy/one", version=1)
-held = store.reserve([{{"seed": 1}}]), store.at_work()
+held = store.reserve(["abc"]), store.at_work()
 print("held", flush=True)
 time.sleep(60)
 """
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "held\n"
-    assert store.reserve([{"seed": 1}]) is None
-    assert store.reserved_by([{"seed": 1}]) == str(child.pid)
+    assert store.reserve(["abc"]) is None
+    assert store.reserved_by(["abc"]) == str(child.pid)
     with pytest.raises(StoreError, match="in use by another process: stop it or wait"):
         Store.move_aside(store.path)
     child.send_signal(signal.SIGKILL)
@@ -84,10 +84,10 @@ def test_where_there_are_no_locks_everybody_may_go_ahead(store, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(reservation.fcntl, "flock", unsupported)
-    assert store.reserve(CELLS) is not None
-    assert store.reserve(CELLS) is not None
+    assert store.reserve(store.keys_of(CELLS)) is not None
+    assert store.reserve(store.keys_of(CELLS)) is not None
     monkeypatch.setattr(reservation, "fcntl", None)
-    assert store.reserve(CELLS) is not None
+    assert store.reserve(store.keys_of(CELLS)) is not None
     store.at_work().release()
 
 
@@ -145,7 +145,7 @@ def test_status_counts_cells(store):
     add(store, CELLS[:2])
     add(store, CELLS[2:3], outcome="diverged")
     store.add_failure(CELLS[2:4], "RuntimeError: no luck", "")
-    held = store.reserve(CELLS[4:])
+    held = store.reserve(store.keys_of(CELLS[4:]))
     status = store.status(PLAN)
     assert (status.cells, status.done, status.missing, len(status.failed)) == (6, 3, 2, 1)
     assert status.outcomes == {"converged": 2, "diverged": 1}

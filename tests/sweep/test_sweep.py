@@ -2,10 +2,6 @@
 
 import multiprocessing
 import os
-import signal
-import subprocess
-import sys
-import textwrap
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -190,14 +186,15 @@ def test_an_executor_keeps_failures_and_cancels_on_interruption(store):
     started = Counting(lambda batch: gate.wait(10))
 
     def interrupt(event):
-        if event.kind == "started" and event.batch.index == 5:
+        if event.kind == "started" and event.batch.index == 1:
             gate.set()
             raise KeyboardInterrupt
 
     elsewhere = make_store(store.path.parent / "interrupted")
     with ThreadPoolExecutor(1) as executor, pytest.raises(KeyboardInterrupt):
         run(grid(), started, elsewhere, executor=executor, progress=interrupt)
-    assert len(started.batches) < 5  # those that had not begun were cancelled
+    assert len(started.batches) == 1  # those that had not begun were cancelled
+    assert elsewhere.batches_at_work() == 0
 
 
 def own_process(batch, fixed):
@@ -225,48 +222,3 @@ def test_two_sweeps_on_one_store_share_the_work(store, tmp_path):
     summary = run(grid(), counting, store, progress=meanwhile)
     assert (summary.computed_batches, summary.skipped_batches) == (3, 3)
     assert result(store, grid())["present"].values.all()
-
-
-CHILD = """
-    import os, sys, time
-    import numpy as np
-    from tacit.store import Store
-    from tacit.sweep import Grid, run_sweep
-
-    def cell(batch, fixed):
-        print(batch.index, flush=True)
-        time.sleep(0.005)
-        return {"error": batch.column("seed") * 2.0}
-
-    grid = Grid({"seed": tuple(range(40))}, chunk={"seed": 2})
-    run_sweep(grid, {}, cell, Store(sys.argv[1], experiment="toy/killed", version=1))
-    print("done", flush=True)
-"""
-
-
-def test_a_killed_process_resumes_and_loses_only_the_batch_in_flight(tmp_path):
-    script, path = tmp_path / "child.py", tmp_path / "store"
-    script.write_text(textwrap.dedent(CHILD))
-    lines = []
-    for last in (3, 9, None):
-        child = subprocess.Popen(
-            [sys.executable, str(script), str(path)],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-        for line in child.stdout:
-            lines.append(line.strip())
-            if last is not None and line.strip() == str(last):
-                child.send_signal(signal.SIGKILL)
-                break
-        child.stdout.close()
-        child.wait(20)
-    assert lines.pop() == "done"
-    twice = len(lines) - len(set(lines))
-    assert set(lines) == {str(index) for index in range(20)}
-    assert twice <= 4  # at most the batch in flight, and the one that began before the signal
-    whole = Store(path, experiment="toy/killed", version=1)
-    assert whole.warnings == []
-    dataset = whole.dataset({"seed": tuple(range(40))}, {}, {"error": Variable()}, {})
-    np.testing.assert_array_equal(dataset["error"], np.arange(40) * 2.0)

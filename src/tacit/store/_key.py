@@ -1,5 +1,6 @@
 """Content addresses: a cell is known by its experiment, the version and all its parameters."""
 
+import functools
 import hashlib
 import json
 import math
@@ -44,5 +45,10 @@ def canonical_text(value: Any) -> str:
 
 def cell_key(experiment: str, version: int, params: Mapping[str, Any]) -> str:
     """The address of a cell: a hash of the experiment, its version and the cell's parameters."""
-    text = f"{canonical_text([experiment, version])}{canonical_text(params)}"
+    text = f"{_owner_text(experiment, version)}{canonical_text(params)}"
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+@functools.lru_cache(maxsize=64)
+def _owner_text(experiment: str, version: int) -> str:
+    return canonical_text([experiment, version])

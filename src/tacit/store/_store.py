@@ -118,8 +118,16 @@ class Store:
 
     def missing(self, cells: Iterable[Mapping[str, Any]]) -> list[int]:
         """The positions in `cells` (full parameters each) of those that are not stored."""
+        return self.missing_keys(self.keys_of(cells))
+
+    def keys_of(self, cells: Iterable[Mapping[str, Any]]) -> list[str]:
+        """The addresses of cells, full parameters each, stored or not."""
+        return [self.identity.key(cell) for cell in cells]
+
+    def missing_keys(self, keys: Iterable[str]) -> list[int]:
+        """The positions in `keys` of those that are not stored."""
         where = self._index.where
-        return [i for i, cell in enumerate(cells) if self.identity.key(cell) not in where]
+        return [position for position, key in enumerate(keys) if key not in where]
 
     def locate(self, cell: Mapping[str, Any]) -> tuple[str, int] | None:
         """The part that holds a cell and the row in it, if it is stored."""
@@ -155,7 +163,7 @@ class Store:
 
         On a full disk nothing of it stays behind and the error is a `WriteError`.
         """
-        keys = [self.identity.key(cell) for cell in cells]
+        keys = self.keys_of(cells)
         if not keys or len(set(keys)) != len(keys):
             raise ValueError(f"cells: received {len(keys)}, a part needs one or more, all distinct")
         stored = {name: np.asarray(array) for name, array in arrays.items()}
@@ -211,20 +219,17 @@ class Store:
             raise StoreError(f"{self.path} is being moved aside by another process: run it again")
         return found
 
-    def reserve(self, cells: Iterable[Mapping[str, Any]]) -> Lock | None:
-        """The right to compute these cells, until it is released or this process ends.
+    def reserve(self, keys: Sequence[str]) -> Lock | None:
+        """The right to compute the cells of these addresses, until it is released or we end.
 
         None when another process has it. The cells must be looked for again after it is granted.
         """
         (self.path / "reserved").mkdir(exist_ok=True)
-        return lock(self._reservation(cells), passing=True)
+        return lock(self.path / "reserved" / digest_of(keys), passing=True)
 
-    def reserved_by(self, cells: Iterable[Mapping[str, Any]]) -> str:
+    def reserved_by(self, keys: Sequence[str]) -> str:
         """The number of the process that has reserved these cells."""
-        return holder(self._reservation(cells))
-
-    def _reservation(self, cells: Iterable[Mapping[str, Any]]) -> Path:
-        return self.path / "reserved" / digest_of([self.identity.key(cell) for cell in cells])
+        return holder(self.path / "reserved" / digest_of(keys))
 
     def batches_at_work(self) -> int:
         """How many batches are being computed now, by whichever process."""

@@ -68,22 +68,22 @@ class Agenda:
             if work is not None:
                 return work
             if self._elsewhere and self._elsewhere[-1] is batch:
-                self._waiting(batch, self._store.reserved_by(self._cells(batch)))
+                self._waiting(batch, self._store.reserved_by(self._keys(batch)))
         for _ in range(len(self._elsewhere)):
             work = self._begin(self._elsewhere.popleft())
             if work is not None:
                 return work
         return None
 
-    def _cells(self, batch: Batch) -> list[dict[str, Any]]:
-        return [{**self._fixed, **cell} for cell in batch.cells]
+    def _keys(self, batch: Batch) -> list[str]:
+        return self._store.keys_of({**self._fixed, **cell} for cell in batch.cells)
 
     def _begin(self, whole: Batch) -> Work | None:
-        cells = self._cells(whole)
-        if not self._store.missing(cells):
+        keys = self._keys(whole)
+        if not self._store.missing_keys(keys):
             self._skipped(whole)
             return None
-        reservation = self._store.reserve(cells)
+        reservation = self._store.reserve(keys)
         if reservation is None:
             self._store.refresh()
             self._elsewhere.append(whole)
@@ -91,7 +91,7 @@ class Agenda:
         try:
             # Whoever had it before has stored it before letting go.
             self._store.refresh()
-            missing = self._store.missing(cells)
+            missing = self._store.missing_keys(keys)
             if not missing:
                 self._skipped(whole)
                 reservation.release()
@@ -107,7 +107,7 @@ class Agenda:
         failures = self._store.failures(but=self._old_failures)
         if not failures:
             return work
-        keys = [self._store.identity.key(cell) for cell in self._cells(batch)]
+        keys = self._keys(batch)
         for position, key in enumerate(keys):
             if key in failures:
                 record = failures[key]

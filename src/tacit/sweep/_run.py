@@ -124,7 +124,7 @@ class _Sweep:
 
     def _hand_out(self) -> bool:
         """Keep the workers busy and no more: what is handed out is reserved, and held in memory."""
-        slots = getattr(self._executor, "slots", os.cpu_count() or 1)
+        slots = _slots(self._executor)
         secluded = any(piece.secluded for piece in self._flying.values())
         while len(self._flying) < max(1, 2 * slots) and not secluded:
             piece = self._next()
@@ -247,6 +247,12 @@ class _Sweep:
         if self._progress is not None:
             done = self._summary.ended_batches
             self._progress(SweepEvent(kind, batch, done, self._total, message))
+
+
+def _slots(executor: Executor) -> int:
+    """How many batches it computes at a time; a guess where it does not say."""
+    known = getattr(executor, "slots", getattr(executor, "_max_workers", None))
+    return known if isinstance(known, int) else os.cpu_count() or 1
 
 
 def _together(failures: Sequence[Failure]) -> list[Failure]:
