@@ -13,6 +13,7 @@ zero matrix has rank 0 in all of them.
 """
 
 import jax
+import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit._types import precise
@@ -95,7 +96,8 @@ def numerical_rank_from_singular_values(
             f"got {tolerance!r}"
         )
     rank = xp.sum(spectrum > tolerance * xp.max(spectrum))
-    return rank if isinstance(spectrum, jax.Array) else int(rank)
+    # Not int64, which JAX's default settings cannot compare with a number without a warning.
+    return rank.astype(np.int32) if isinstance(spectrum, jax.Array) else int(rank)
 
 
 def _spectrum(values: ArrayLike) -> AnyArray:

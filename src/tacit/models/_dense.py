@@ -1,7 +1,7 @@
 """Transitions with a full matrix: free, or symmetric."""
 
 import math
-from typing import Self, final
+from typing import final
 
 import jax.numpy as jnp
 import numpy as np
@@ -75,8 +75,13 @@ class Dense(AbstractTransition):
 
     @classmethod
     def random(
-        cls, width: int, *, scale: float, dtype: DTypeLike = np.float64, key: PRNGKeyArray
-    ) -> Self:
+        cls,
+        width: int,
+        *,
+        scale: float | Float[Array, ""],
+        dtype: DTypeLike = np.float64,
+        key: PRNGKeyArray,
+    ) -> "Dense":
         """A matrix of independent N(0, scale²) entries."""
         check_length(width, "width")
         return cls(gaussian((width, width), scale=scale, dtype=dtype, key=key))
@@ -101,7 +106,7 @@ class Symmetric(AbstractTransition):
             )
 
     @classmethod
-    def from_matrix(cls, matrix: ArrayLike) -> Self:
+    def from_matrix(cls, matrix: ArrayLike) -> "Symmetric":
         """The transition with this symmetric matrix.
 
         A traced matrix cannot be looked at: its upper triangle is taken.
@@ -168,8 +173,13 @@ class Symmetric(AbstractTransition):
 
     @classmethod
     def random(
-        cls, width: int, *, scale: float, dtype: DTypeLike = np.float64, key: PRNGKeyArray
-    ) -> Self:
+        cls,
+        width: int,
+        *,
+        scale: float | Float[Array, ""],
+        dtype: DTypeLike = np.float64,
+        key: PRNGKeyArray,
+    ) -> "Symmetric":
         """Independent N(0, scale²) entries on and above the diagonal."""
         check_length(width, "width")
         size = width * (width + 1) // 2

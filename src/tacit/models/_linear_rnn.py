@@ -1,6 +1,6 @@
 """The linear RNN: a transition, an input map and an output map."""
 
-from typing import Self, final
+from typing import final
 
 import equinox as eqx
 import jax
@@ -88,7 +88,7 @@ class LinearRNN(eqx.Module):
         return self.transition.response(self.input_map, self.output_map, length)
 
     @precise
-    def response_jacobian(self, length: int) -> Self:
+    def response_jacobian(self, length: int) -> "LinearRNN":
         """The derivative of `impulse_response` by every parameter.
 
         A model whose arrays have the response's axes (length, outputs, inputs) before their own.
@@ -126,14 +126,7 @@ class LinearRNN(eqx.Module):
                     f"initial_state must have the model's width {self.width}, got {state.shape}"
                 )
 
-        def step(
-            state: Float[Array, "d 1"], x: Float[Array, " inputs"]
-        ) -> tuple[Float[Array, "d 1"], Float[Array, "d 1"]]:
-            state = self.transition.apply(state) + (self.B @ x)[:, None]
-            return state, state
-
-        _, states = jax.lax.scan(step, state[:, None], drive)
-        return states[:, :, 0] @ self.output_map.T
+        return _simulate(self, drive, state)
 
     @precise
     def spectral_radius(self) -> Float[Array, ""]:
@@ -168,7 +161,7 @@ class LinearRNN(eqx.Module):
         return jnp.asarray(infinite_hankel_singular_values(A, B, C), self.B.dtype)
 
     @classmethod
-    def from_impulse_response(cls, response: ArrayLike, order: int) -> Self:
+    def from_impulse_response(cls, response: ArrayLike, order: int) -> "LinearRNN":
         """The balanced realisation of the given order, by the method of Ho and Kalman.
 
         Exact when `response`, (length,) or (length, outputs, inputs), is that of a system of this
@@ -189,11 +182,11 @@ class LinearRNN(eqx.Module):
         *,
         inputs: int = 1,
         outputs: int = 1,
-        scale: float,
+        scale: float | Float[Array, ""],
         balanced: bool = False,
         dtype: DTypeLike = np.float64,
         key: PRNGKeyArray,
-    ) -> Self:
+    ) -> "LinearRNN":
         """A model whose parameters, those of the transition too, are independent N(0, scale²).
 
         `transition` is a class: `Diagonal`, `ConjugatePairs`, `Symmetric` or `Dense`.
@@ -213,3 +206,18 @@ class LinearRNN(eqx.Module):
             B = gaussian((width, inputs), scale=scale, dtype=dtype, key=input_key)
             C = gaussian((outputs, width), scale=scale, dtype=dtype, key=output_key)
             return cls(A, B, None if balanced else C)
+
+
+# Compiled here for calls outside a compiled loop, where the scan would be compiled anew each time.
+@jax.jit
+def _simulate(
+    model: LinearRNN, inputs: Float[Array, "time inputs"], state: Float[Array, " d"]
+) -> Float[Array, "time outputs"]:
+    def step(
+        state: Float[Array, "d 1"], x: Float[Array, " inputs"]
+    ) -> tuple[Float[Array, "d 1"], Float[Array, "d 1"]]:
+        state = model.transition.apply(state) + (model.B @ x)[:, None]
+        return state, state
+
+    _, states = jax.lax.scan(step, state[:, None], inputs)
+    return states[:, :, 0] @ model.output_map.T

@@ -1,7 +1,7 @@
 """What every transition matrix of a linear RNN can do."""
 
 import abc
-from typing import Any, Self
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -56,14 +56,16 @@ class AbstractTransition(eqx.Module):
 
     def response_jacobian(
         self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
-    ) -> tuple[Self, Float[Array, "length o i d i"], Float[Array, "length o i o d"]]:
+    ) -> tuple[
+        "AbstractTransition", Float[Array, "length o i d i"], Float[Array, "length o i o d"]
+    ]:
         """The derivatives of `response` by the transition's parameters, by B and by C.
 
         The axes of the response come first. Here by reverse mode, one pass a lag and channel.
         """
 
         def response(
-            transition: Self, B: Float[Array, "d i"], C: Float[Array, "o d"]
+            transition: "AbstractTransition", B: Float[Array, "d i"], C: Float[Array, "o d"]
         ) -> Float[Array, "length o i"]:
             return transition.response(B, C, length)
 
@@ -72,6 +74,11 @@ class AbstractTransition(eqx.Module):
     @classmethod
     @abc.abstractmethod
     def random(
-        cls, width: int, *, scale: float, dtype: DTypeLike = np.float64, key: PRNGKeyArray
-    ) -> Self:
+        cls,
+        width: int,
+        *,
+        scale: float | Float[Array, ""],
+        dtype: DTypeLike = np.float64,
+        key: PRNGKeyArray,
+    ) -> "AbstractTransition":
         """A transition whose free parameters are N(0, scale²), independent."""
