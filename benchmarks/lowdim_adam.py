@@ -47,7 +47,9 @@ class Ours:
         # The diagonal student is balanced, as in fig1a: C = Bᵀ.
         self.models = Lanes.stack(
             [
-                LinearRNN(transition(a[i]), b[i][:, None], None if kind == "diagonal" else c[i][None])
+                LinearRNN(
+                    transition(a[i]), b[i][:, None], None if kind == "diagonal" else c[i][None]
+                )
                 for i in range(LANES)
             ]
         )
@@ -104,7 +106,7 @@ def plain_loop(kind: str, dtype: str, steps: int = PLAIN_STEPS) -> float:
 
 
 def batched(kind: str, dtype: str, *, compiled: bool, fused: bool, steps: int = BATCHED_STEPS):
-    """CPU seconds of the batched step for all steps (without its compilation), and the end point."""
+    """CPU seconds of the batched step for all steps (without its compilation)."""
     import torch
 
     a, b, c, target, mask = (torch.tensor(x.astype(dtype)) for x in starts(kind))
@@ -156,7 +158,7 @@ def best_batched(kind: str, dtype: str) -> float:
 
 
 def agreement(steps: int = 3000) -> float:
-    """The largest difference between our parameters and those of PyTorch's Adam after some steps."""
+    """The largest difference between our parameters and PyTorch's after some steps."""
     import numpy as np
     import torch
 
@@ -174,7 +176,7 @@ def agreement(steps: int = 3000) -> float:
     ours = Ours("diagonal", "float64").run(steps).model.tree
     return float(
         max(
-            np.abs(np.asarray(ours.transition.parameter) - A.detach().numpy()).max(),
+            np.abs(np.asarray(ours.transition.diagonal) - A.detach().numpy()).max(),
             np.abs(np.asarray(ours.B)[..., 0] - B.detach().numpy()).max(),
         )
     )

@@ -17,7 +17,7 @@ assert not jax.config.jax_enable_x64
 import tacit
 from tacit import measures, problems
 from tacit.descent import (
-    GaussNewton, GradientFlow, Lanes, LevenbergMarquardt, Record, StabilisedRungeKutta, Stop, descend
+    GaussNewton, GradientFlow, LevenbergMarquardt, Record, Stop, descend
 )
 from tacit.models import ConjugatePairs, Dense, Diagonal, LinearRNN, Symmetric
 
@@ -77,7 +77,10 @@ print(json.dumps({name: sorted(kinds) for name, kinds in seen.items()}))
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_every_door_keeps_the_precision_of_its_input(dtype):
     done = subprocess.run(
-        [sys.executable, "-c", CODE.replace("@", dtype)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", CODE.replace("@", dtype)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)

@@ -10,7 +10,7 @@ from tacit._types import Array, PyTree
 
 
 class AbstractClock(eqx.Module):
-    """A positive rate s(θ) = dt/dτ. Integrating over τ instead of t leaves the path of a flow alone."""
+    """A positive rate s(θ) = dt/dτ: over τ a flow takes the path that it takes over t."""
 
     @abc.abstractmethod
     def rate(self, params: PyTree) -> Array:

@@ -10,7 +10,6 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from tacit._types import PRNGKeyArray, PyTree, precise
-
 from tacit.descent._harvest import Harvest
 from tacit.descent._lanes import Lanes
 from tacit.descent._method import as_method
@@ -47,14 +46,16 @@ def descend(
     - `method`: an Optax transformation, or a method of `tacit.descent`, by object.
     - `stop`: the budget and the conditions that end a lane before it.
     - `record`: measures at chosen steps, computed inside the program.
-    - `key`: for problems that draw data: one key, split over the lanes by number, or `Lanes` of keys.
-    - `rate`: a factor on every update, one number or one for each lane: with `optax.adam(1.0)` it is
-      the learning rate.
+    - `key`: for problems that draw data: one key, split over the lanes, or `Lanes` of them.
+    - `rate`: a factor on every update, one number or one for each lane: with `optax.adam(1.0)`
+      it is the learning rate.
     - `progress`: a bar on standard error; None shows it when that is a terminal.
 
     A lane's result does not depend on the lanes beside it. Precision is that of the arrays.
     """
-    problem = as_problem(loss_or_problem.tree if isinstance(loss_or_problem, Lanes) else loss_or_problem)
+    problem = as_problem(
+        loss_or_problem.tree if isinstance(loss_or_problem, Lanes) else loss_or_problem
+    )
     stepper = as_method(method)
     single = not isinstance(model, Lanes)
     lanes = Lanes.stack([model]) if single else model
@@ -113,7 +114,7 @@ def _run(
     count: int,
     tell: Any,
 ) -> tuple[Harvest, Statistics]:
-    """Segments until every lane has ended; lanes that have are taken out when that makes a bucket."""
+    """Segments until every lane has ended; ended ones are taken out when the rest fit a bucket."""
     began = time.perf_counter()
     harvest = Harvest(count, record_steps.size)
     members = np.arange(count)  # which lane sits in which row
@@ -130,7 +131,9 @@ def _run(
         sizes.add(members.size)
         segment_began = time.perf_counter()
         before = np.asarray(lanes.status) == Outcome.running
-        lanes, now, seen = run_segment((program, given, limits, jnp.asarray(pauses)), lanes, jnp.int32(clock))
+        lanes, now, seen = run_segment(
+            (program, given, limits, jnp.asarray(pauses)), lanes, jnp.int32(clock)
+        )
         status = np.asarray(lanes.status)
         if not new_program:
             plan.learn(int(now) - clock, time.perf_counter() - segment_began)
@@ -181,7 +184,9 @@ def _lane_keys(key: Any, problem: Any, count: int) -> jax.Array | None:
     if not getattr(problem, "stochastic", False):
         return None
     if key is None:
-        raise ValueError("key is None, but this problem draws random data; pass key=jax.random.key(0)")
+        raise ValueError(
+            "key is None, but this problem draws random data; pass key=jax.random.key(0)"
+        )
     if not isinstance(key, Lanes):
         split = jax.vmap(lambda lane: jax.random.fold_in(key, lane))(jnp.arange(count))
         return jax.random.key_data(split)

@@ -9,8 +9,8 @@
   an explicit method is held back by stability and an implicit one by its linear algebra.
 - Diffrax's implicit solvers work too; Newton's method on all parameters is rarely worth it here.
 
-For a homogeneous model that starts at a tiny scale add `HomogeneousClock(degree)`: the flow's path is
-the same, and the long wait near zero becomes short.
+For a homogeneous model that starts at a tiny scale add `HomogeneousClock(degree)`: the flow's path
+is the same, and the long wait near zero becomes short.
 """
 
 from typing import Any
@@ -81,13 +81,13 @@ class GradientFlow(AbstractMethod):
     - `clock`: a rescaling of time that leaves the path unchanged.
     - `controller`: a Diffrax controller, in place of the one made from the tolerances.
 
-    A step of `Stop.steps` and of `Record` is one attempt of the solver, accepted or not. The result's
-    `report` has for each lane `time`, `accepted`, `rejected` and `error`: the sum of the norms of the
-    local error estimates over accepted steps, the accuracy reached as far as a flow that contracts
-    (as one does near a minimum) does not amplify it.
+    A step of `Stop.steps` and of `Record` is one attempt of the solver, accepted or not. The
+    result's `report` has for each lane `time`, `accepted`, `rejected` and `error`: the sum of the
+    norms of the local error estimates over accepted steps, the accuracy reached as far as a flow
+    that contracts (as one does near a minimum) does not amplify it.
     """
 
-    solver: diffrax.AbstractSolver = diffrax.Tsit5()  # noqa: RUF009
+    solver: diffrax.AbstractSolver = diffrax.Tsit5()
     rtol: float = 1e-8
     atol: float = 1e-10
     until: float = float("inf")
@@ -110,6 +110,12 @@ class GradientFlow(AbstractMethod):
         # A little memory of the last error: fewer rejected steps at the edge of stability.
         return diffrax.PIDController(rtol=self.rtol, atol=self.atol, pcoeff=0.3, icoeff=0.4)
 
+    def _error_order(self, term: diffrax.ODETerm) -> Any:
+        order = self.solver.error_order(term)
+        if order is None:
+            raise ValueError(f"solver must estimate its error, {self.solver!r} does not")
+        return order
+
     def _problem(
         self, params: PyTree, objective: Objective, rate: Array | None, time: Array
     ) -> tuple[diffrax.ODETerm, PyTree]:
@@ -120,7 +126,7 @@ class GradientFlow(AbstractMethod):
         """The first step size is the controller's guess."""
         time = jnp.zeros((), jnp.result_type(*jax.tree.leaves(params)))
         term, y = self._problem(params, objective, None, time)
-        order = self.solver.error_order(term)
+        order = self._error_order(term)
         dt, controller = self._controller.init(
             term, time, time + 1, y, None, None, self.solver.func, order
         )
@@ -141,7 +147,7 @@ class GradientFlow(AbstractMethod):
             term, zero, dt, y0, None, state.solver, made_jump=False
         )
         keep, _, next_end, _, controller, _ = self._controller.adapt_step_size(
-            zero, dt, y0, y1, None, error, self.solver.error_order(term), state.controller
+            zero, dt, y0, y1, None, error, self._error_order(term), state.controller
         )
         # A controller that keeps a step starts the next one at its end, else at its beginning.
         next_dt = jnp.where(keep, next_end - dt, next_end).astype(dt.dtype)

@@ -79,4 +79,4 @@ class GaussNewton(diffrax.AbstractSolver):
         halves = middle + linearised(middle)(h / 2)
         error = halves - whole
         y1 = unravel(halves + error)
-        return y1, unravel(error), {"y0": y0, "y1": y1}, None, RESULTS.successful
+        return y1, unravel(error), {"y0": y0, "y1": y1}, None, RESULTS.successful  # type: ignore[return-value]

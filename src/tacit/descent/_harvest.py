@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from tacit._types import PyTree
-
 from tacit.descent._lanes import Lanes
 from tacit.descent._outcome import outcome_names
 from tacit.descent._result import DescentResult, Statistics
@@ -57,7 +56,13 @@ class Harvest:
         self._filled += due
 
     def result(
-        self, arrays: PyTree, rest: Any, record_steps: np.ndarray, statistics: Statistics, *, single: bool
+        self,
+        arrays: PyTree,
+        rest: Any,
+        record_steps: np.ndarray,
+        statistics: Statistics,
+        *,
+        single: bool,
     ) -> DescentResult:
         """The result, with the lane axis taken off again for one model."""
 

@@ -23,12 +23,13 @@ class Lanes(eqx.Module, Generic[T]):
     tree: T
 
     def __check_init__(self) -> None:
-        shapes = {getattr(a, "shape", None) for a in jax.tree.leaves(eqx.filter(self.tree, _is_data))}
+        data = jax.tree.leaves(eqx.filter(self.tree, _is_data))
+        shapes = {tuple(array.shape) for array in data}
         if not shapes:
             raise ValueError("tree holds no arrays, so it has no lane axis; pass it without Lanes")
         if () in shapes or len({shape[0] for shape in shapes}) != 1:
             raise ValueError(
-                f"tree must have one leading lane axis on every array, got shapes {sorted(shapes)}; "
+                f"tree needs one leading lane axis on every array, got shapes {sorted(shapes)}; "
                 "stack the single objects with Lanes.stack"
             )
 

@@ -5,7 +5,6 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from tacit._types import Array, Float, PyTree
-
 from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import Objective
 from tacit.descent._small_solve import solve_positive
@@ -21,8 +20,8 @@ class LevenbergMarquardt(AbstractMethod):
 
     δ = −Jᵀ (J Jᵀ + μ I)⁻¹ r, with μ = damping · max diag(J Jᵀ). The damping follows the ratio of
     the actual to the predicted decrease (Nielsen's rule), a step that does not lower the loss is
-    not taken, and a lane whose damping passes `largest` is stuck. Starting from an overparameterised
-    solution's neighbourhood, steps of least norm stay near where descent had led: it is a polish
+    not taken, and a lane whose damping passes `largest` is stuck. Started near a solution of an
+    overparameterised model, steps of least norm stay near where descent had led: it is a polish
     that answers "what would zero loss have given?", not another initialisation.
 
     The problem must have `residuals`. `rate` scales the step.

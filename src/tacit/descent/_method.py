@@ -6,7 +6,6 @@ from typing import Any
 import equinox as eqx
 
 from tacit._types import Array, PyTree
-
 from tacit.descent._objective import Objective
 
 

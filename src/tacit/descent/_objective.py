@@ -3,8 +3,8 @@
 A problem is anything with `loss(model)`; a bare function of the model is one too. It may also have
 - `loss_and_gradient(model)`: a hand-written gradient, a pytree like the model's inexact arrays;
 - `residuals(model)`: an array whose squares sum to the loss, which Gauss-Newton methods need;
-- `residuals_and_jacobian(model)`: these with their derivatives, a pytree like the model whose arrays
-  have the axes of the residuals before their own;
+- `residuals_and_jacobian(model)`: these with their derivatives, a pytree like the model whose
+  arrays have the axes of the residuals before their own;
 - `stochastic = True`: then `loss` and `loss_and_gradient` take `key=` and draw fresh data with it.
 """
 

@@ -7,7 +7,6 @@ import jax
 import optax
 
 from tacit._types import Array, PyTree
-
 from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import Objective
 

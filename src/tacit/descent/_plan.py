@@ -35,7 +35,9 @@ class Plan:
             due = due[: self.pauses - 1]
             end = int(due[-1])
         self.recorded += due.size
-        return np.concatenate([due, np.full(self.pauses - due.size, end)]).astype(np.int32), due.size
+        return np.concatenate([due, np.full(self.pauses - due.size, end)]).astype(
+            np.int32
+        ), due.size
 
     def learn(self, steps: int, seconds: float) -> None:
         """Adapt the length to what a segment took (a compiled one, without compilation)."""

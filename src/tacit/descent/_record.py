@@ -42,4 +42,4 @@ class Record:
         """Records at 0, `interval`, 2 `interval`, … up to and including `until`."""
         if interval < 1:
             raise ValueError(f"interval must be at least 1 step, got {interval!r}")
-        return cls(np.arange(0, until + 1, interval), measures)
+        return cls(range(0, until + 1, interval), measures)

@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 
 from tacit._types import Array, PRNGKeyArray, PyTree
-
 from tacit.descent._method import AbstractMethod
 from tacit.descent._objective import Objective
 from tacit.descent._outcome import Outcome
@@ -57,7 +56,7 @@ class Program(eqx.Module):
         return Given(problem=self.problem_axis, frozen=0, key=0, rate=0, goal=0)  # type: ignore[arg-type]
 
     def objective(self, given: Given, clock: Array) -> Objective:
-        """One lane's objective at a step; fresh randomness comes from the lane's key and the step."""
+        """One lane's objective at a step; fresh data come from the lane's key and the step."""
         key: PRNGKeyArray | None = None
         if given.key is not None:
             key = jax.random.fold_in(jax.random.wrap_key_data(given.key), clock)
@@ -78,10 +77,8 @@ class Program(eqx.Module):
         return jax.vmap(one, in_axes=(0, self._axes))(params, given)
 
     def step(self, lane: Lane, given: Given, clock: Array, limits: dict[str, Array]) -> Lane:
-        """Evaluate one lane at iterate `clock`, decide whether it ends there, and move it if not."""
-        out = self.method.advance(
-            lane.params, lane.state, self.objective(given, clock), given.rate
-        )
+        """Evaluate one lane at iterate `clock`; it ends there or moves on."""
+        out = self.method.advance(lane.params, lane.state, self.objective(given, clock), given.rate)
         loss = out.loss
         running = lane.status == Outcome.running
         progress = loss < lane.anchor_loss * (1 - limits["progress"])

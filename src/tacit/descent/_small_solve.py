@@ -1,9 +1,9 @@
 """Small symmetric positive definite systems, thousands at once.
 
-Written in plain array operations, for two reasons. Batched LAPACK calls on the CPU wait inside XLA's
-thread pool for work that they hand to it: two of them at a time on two cores wait for each other for
-ever (seen with jaxlib 0.10.2 from batches of about 100 on). And a lane's bits should not depend on
-how many lanes there are. For 160 systems of 20 it takes 1.0 ms on one core, LAPACK 0.5 ms.
+Written in plain array operations, for two reasons. Batched LAPACK calls on the CPU wait inside
+XLA's thread pool for work that they hand to it: two of them at a time on two cores wait for each
+other for ever (seen with jaxlib 0.10.2 from batches of about 100 on). And a lane's bits should not
+depend on how many lanes there are. For 160 systems of 20 it takes 1.0 ms on one core, LAPACK 0.5.
 """
 
 import jax
@@ -12,9 +12,7 @@ import jax.numpy as jnp
 from tacit._types import Array, Float
 
 
-def solve_positive(
-    matrix: Float[Array, "k k"], vector: Float[Array, " k"]
-) -> Float[Array, " k"]:
+def solve_positive(matrix: Float[Array, "k k"], vector: Float[Array, " k"]) -> Float[Array, " k"]:
     """The solution x of M x = v for a symmetric positive definite M, by Cholesky's method.
 
     NaN where M is not positive definite to working precision.

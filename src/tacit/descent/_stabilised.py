@@ -1,9 +1,9 @@
 """A stabilised explicit solver: Runge-Kutta-Chebyshev of order two.
 
-The scheme and its coefficients are those of Sommeijer, Shampine and Verwer, "RKC: an explicit solver
-for parabolic PDEs", J. Comput. Appl. Math. 88 (1997). With s stages it is stable along the negative
-real axis, where a gradient flow's spectrum lies near a minimum, up to about 0.65 s²: the cost of a
-step grows like the root of its size.
+The scheme and its coefficients are those of Sommeijer, Shampine and Verwer, "RKC: an explicit
+solver for parabolic PDEs", J. Comput. Appl. Math. 88 (1997). With s stages it is stable along the
+negative real axis, where a gradient flow's spectrum lies near a minimum, up to about 0.65 s²: the
+cost of a step grows like the root of its size.
 """
 
 from collections.abc import Callable
@@ -131,15 +131,13 @@ class StabilisedRungeKutta(diffrax.AbstractSolver):
 
         two = jnp.full_like(stages, 2.0)
         first = start + b(two) * w1 * h * f0
-        _, _, end = jax.lax.while_loop(
-            lambda carry: carry[0] <= stages, stage, (two, start, first)
-        )
+        _, _, end = jax.lax.while_loop(lambda carry: carry[0] <= stages, stage, (two, start, first))
         f1 = field(end)
         error = 0.8 * (start - end) + 0.4 * h * (f0 + f1)
         error = jnp.where(wanted > self.most, jnp.inf, error)
         y1 = unravel(end)
         state = _State(direction, radius, f1)
-        return y1, unravel(error), {"y0": y0, "y1": y1}, state, RESULTS.successful
+        return y1, unravel(error), {"y0": y0, "y1": y1}, state, RESULTS.successful  # type: ignore[return-value]
 
 
 def _flat_field(

@@ -77,9 +77,7 @@ def made_up(config: Fig1aConfig, error, hankel) -> xarray.Dataset:
     """A dataset as the store gives it, with errors and spectra by hand."""
     shape = tuple(len(values) for values in config.axes().values())
     dims = tuple(config.axes())
-    length = np.broadcast_to(
-        np.array(config.length).reshape(1, 1, 1, -1, 1), shape
-    )
+    length = np.broadcast_to(np.array(config.length).reshape(1, 1, 1, -1, 1), shape)
     relative = np.stack([error(length)] * 3, axis=-1)[..., None].repeat(3, axis=-1)
     relative *= np.random.default_rng(0).uniform(0.9, 1.1, relative.shape)
     data = {

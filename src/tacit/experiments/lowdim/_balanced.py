@@ -175,17 +175,21 @@ def _errors(
     """Errors by lane, iterate and horizon; a response that overflowed is infinitely wrong."""
 
     def error(lane: int, iterate: int, horizon: int) -> float:
-        return measures.extrapolation_error(
+        found = measures.extrapolation_error(
             response[lane, iterate],
             target[lane],
             start=int(lengths[lane]),
             stop=horizon,
             relative=relative,
         )
+        return float(found)
 
     lanes, iterates = response.shape[:2]
     errors = [
-        [[error(lane, iterate, horizon) for horizon in config.horizons] for iterate in range(iterates)]
+        [
+            [error(lane, iterate, horizon) for horizon in config.horizons]
+            for iterate in range(iterates)
+        ]
         for lane in range(lanes)
     ]
     return np.where(np.isnan(errors), np.inf, errors)

@@ -103,9 +103,7 @@ def _log_ratio(family: Family) -> Number:
     return u
 
 
-def _solve(
-    right: Float[np.ndarray, " points"], p: float, n: int
-) -> Float[np.ndarray, " points"]:
+def _solve(right: Float[np.ndarray, " points"], p: float, n: int) -> Float[np.ndarray, " points"]:
     """The u > 0 with p log(e^u + n − 1) + log(1 − e^{−pu}) = `right`.
 
     By Newton's method in v = log u, in which the left side is close to a line for small u, kept

@@ -112,8 +112,8 @@ def _pairs(observed: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarra
         if np.any(counts > 1):
             raise ValueError(
                 f"observed must have at most one entry in each row and column, got "
-                f"{counts.max()} in {name} {counts.argmax()}; such pairs share a factor and have no "
-                "closed form: integrate their flow"
+                f"{counts.max()} in {name} {counts.argmax()}; such pairs share a factor and have "
+                "no closed form: integrate their flow"
             )
     rows, columns = np.nonzero(mask)
     return rows, columns

@@ -64,9 +64,7 @@ def reduced_flow(
         return Eigenvalues(np.exp(first), np.exp(first - gap), third)
 
 
-def conserved_quantity(
-    first: Numbers, second: Numbers, *, depth: int, log: bool = False
-) -> Number:
+def conserved_quantity(first: Numbers, second: Numbers, *, depth: int, log: bool = False) -> Number:
     """λ₂^{2−L} − λ₁^{2−L} for L ≥ 3, λ₁/λ₂ for L = 2: constant along the flow (Lemma D.7).
 
     `first` and `second` are λ₁ ≥ λ₂ > 0. The paper writes the difference with the other sign. Its

@@ -1,0 +1,148 @@
+"""The figure of lowdim/fig1a, from its stored dataset."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.draw import Axis, Band, Figure, HorizontalRule, Line, Mark, Panel, VerticalRule
+from tacit.store import HORIZON, ITERATE, LENGTH, METHOD, SEED, SINGULAR_VALUE, TEACHER, WIDTH
+
+if TYPE_CHECKING:
+    import xarray
+
+    from tacit.experiments.lowdim.fig1a import Fig1aConfig
+
+TITLES = {
+    "even": "literal teacher, even spectrum",
+    "random": "literal teacher, random spectrum",
+    "well-conditioned": "well-conditioned teacher",
+}
+METHODS = {"adam": "Adam", "gd": "gradient descent", "flow": "gradient flow"}
+
+
+def draw_lengths(dataset: "xarray.Dataset", config: "Fig1aConfig") -> Figure:
+    """Errors for each teacher, then horizons, training loss and conditioning."""
+    first = dataset.isel({WIDTH: 0, HORIZON: 0})
+    k = Axis("training length k")
+    relative = Axis("relative extrapolation error", scale="log")
+    rule = VerticalRule(2 * config.order + 0.5, label="k = 2 × teacher order")
+    panels = []
+    for teacher in config.teacher:
+        marks: list[Mark] = [rule, HorizontalRule(1.0, label="zero response")]
+        for colour, (method, iterate, label) in enumerate(_series(config)):
+            chosen = first["relative_error"].sel(
+                {TEACHER: teacher, METHOD: method, ITERATE: iterate}
+            )
+            marks += _median_line(config.length, chosen, label=label, colour=colour)
+        panels.append(Panel(TITLES[teacher], k, relative, marks, legend="outside"))
+    last = config.teacher[-1]
+    method = config.method[0]
+    chosen_teacher = dataset.sel({TEACHER: last, METHOD: method})
+    marks = [rule]
+    for colour, horizon in enumerate(sorted(config.horizons)):
+        for style, iterate in (("dashed", "last"), ("solid", "polished")):
+            errors = chosen_teacher["error"].isel({WIDTH: 0}).sel({ITERATE: iterate})
+            chosen = errors.sel({HORIZON: horizon})
+            label = f"{METHODS[method]}{', polished' if style == 'solid' else ''}, to lag {horizon}"
+            marks += _median_line(
+                config.length, chosen, label=label, colour=colour, style=style, band=False
+            )
+    for colour, width in enumerate(config.width[1:], start=len(config.horizons)):
+        chosen = chosen_teacher["error"].isel({HORIZON: 0}).sel({WIDTH: width, ITERATE: "polished"})
+        marks += _median_line(
+            config.length, chosen, label=f"width {width}, polished", colour=colour, band=False
+        )
+    panels.append(
+        Panel(
+            f"absolute error by horizon, {last}",
+            k,
+            Axis("extrapolation error (ℓ∞)", scale="log"),
+            marks,
+            legend="outside",
+        )
+    )
+    marks = [rule, HorizontalRule(config.goal, label="goal of the polish")]
+    for colour, teacher in enumerate(config.teacher):
+        for style, iterate in (("dashed", "last"), ("solid", "polished")):
+            loss = first["train_loss"].sel({TEACHER: teacher, METHOD: method, ITERATE: iterate})
+            label = f"{teacher}, {'polished' if style == 'solid' else METHODS[method]}"
+            marks += _median_line(
+                config.length, loss, label=label, colour=colour, style=style, band=False
+            )
+    panels.append(
+        Panel("loss reached", k, Axis("training loss", scale="log"), marks, legend="outside")
+    )
+    panels.append(_conditioning_panel(first, config))
+    return Figure(
+        "A jump at twice the teacher's order, once conditioning lets it show",
+        panels,
+        columns=3,
+        caption=(
+            f"Teacher of order {config.order}, balanced student of width {config.width[0]}, "
+            f"{config.steps:,} steps (flow: to time {config.flow_time:g}); polished: up to "
+            f"{config.polish_steps:,} Levenberg-Marquardt steps more. Lines are medians "
+            f"over {len(config.seed)} seeds, bands the middle half. First row: relative error "
+            f"over the lags k … {config.horizons[0] - 1}."
+        ),
+    )
+
+
+def _series(config: "Fig1aConfig") -> list[tuple[str, str, str]]:
+    """What is drawn for each teacher: method, iterate, label."""
+    found = []
+    for method in config.method:
+        found.append((method, "last", METHODS[method]))
+        if method == "adam":
+            found.append((method, "best", "Adam, lowest-loss iterate"))
+            found.append((method, "polished", "Adam, polished"))
+    return found
+
+
+def _median_line(
+    lengths: Sequence[int],
+    values: "xarray.DataArray",
+    *,
+    label: str,
+    colour: int,
+    style: str = "solid",
+    band: bool = True,
+) -> list[Mark]:
+    """The median over seeds at each length, with the middle half as a band."""
+    table = values.transpose(LENGTH, SEED).values
+    low, middle, high = np.nanquantile(table, [0.25, 0.5, 0.75], axis=1, method="nearest")
+    x = np.asarray(lengths, dtype=float)
+    order = np.argsort(x)
+    marks: list[Mark] = [Band(x[order], low[order], high[order], colour=colour)] if band else []
+    line = Line(
+        x[order],
+        middle[order],
+        label=label,
+        colour=colour,
+        style=style,
+        marker="o" if band else None,
+    )
+    return [*marks, line]
+
+
+def _conditioning_panel(dataset: "xarray.Dataset", config: "Fig1aConfig") -> Panel:
+    marks: list[Mark] = []
+    modes = np.arange(1, config.order + 1, dtype=float)
+    notes = []
+    for colour, teacher in enumerate(config.teacher):
+        values = dataset["hankel"].isel({METHOD: 0, LENGTH: 0}).sel({TEACHER: teacher})
+        table = (values / values.isel({SINGULAR_VALUE: 0})).transpose(SINGULAR_VALUE, SEED).values
+        low, middle, high = np.nanquantile(table, [0.0, 0.5, 1.0], axis=1, method="nearest")
+        marks += [
+            Band(modes, low, high, colour=colour),
+            Line(modes, middle, label=teacher, colour=colour, marker="o"),
+        ]
+        notes.append(f"{teacher}: " + ", ".join(f"{v:.0e}" for v in middle[1:]))
+    return Panel(
+        "the cause: the teacher's conditioning",
+        Axis("mode", ticks=modes),
+        Axis("Hankel singular value / largest", scale="log"),
+        marks,
+        legend="outside",
+        note="; ".join(notes),
+    )
