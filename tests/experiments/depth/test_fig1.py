@@ -64,22 +64,18 @@ def test_one_trial_equals_an_integration_by_scipy(smoke):
     )
 
 
-def test_other_methods_are_options(tmp_path):
-    made = reproduce(
-        "depth/fig1",
-        preset="smoke",
-        results=tmp_path,
-        depth=2,
-        method=["gd", "adam"],
-        scale=0.1,
-        seed=[0, 1],
-        steps=3000,
-    )
+def test_other_methods_are_options(smoke, tmp_path):
+    options = {"preset": "smoke", "results": tmp_path, "depth": 2, "scale": 0.1, "seed": [0, 1]}
+    made = reproduce("depth/fig1", method=["gd", "adam"], steps=3000, **options)
     assert made.dataset.sizes["method"] == 2
     assert sum(made.outcomes.values()) == 8
-    trained = made.dataset["loss"] < 1e-2
-    assert trained.all()
-    assert "Left out" in made.figure().caption  # 3,000 steps do not reach 1e-10: said by name
+    # A rate of 0.02 stays close to the flow; Adam goes its own way but fits what is observed.
+    flow = smoke.dataset["effective_rank"].sel(depth=2, scale=0.1, seed=[0, 1], method="flow")
+    gd = made.dataset["effective_rank"].sel(depth=2, scale=0.1, method="gd")
+    np.testing.assert_allclose(gd, flow, atol=0.02)
+    assert float(made.dataset["loss"].max()) < 1e-6
+    short = reproduce("depth/fig1", method="gd", steps=20, **options)
+    assert "Left out" in short.figure().caption  # runs that did not train are named
 
 
 @pytest.mark.parametrize("preset", ["quick", "paper"])
