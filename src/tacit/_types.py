@@ -30,7 +30,7 @@ _WIDE_FLOAT = frozenset({"float64", "complex128"})
 def _dtype_name(leaf: Any) -> str | None:
     if isinstance(leaf, (jax.Array, np.ndarray, np.generic)):
         return leaf.dtype.name if isinstance(leaf.dtype, np.dtype) else str(leaf.dtype)
-    if isinstance(leaf, type) and issubclass(leaf, np.generic) or isinstance(leaf, np.dtype):
+    if (isinstance(leaf, type) and issubclass(leaf, np.generic)) or isinstance(leaf, np.dtype):
         return np.dtype(leaf).name
     return None
 
@@ -68,6 +68,10 @@ def precise(door: Callable[P, R]) -> Callable[P, R]:
 def precision_of(*trees: PyTree) -> np.dtype:
     """The widest real floating dtype among the arrays in `trees` (float64 when there is none)."""
     names = {_dtype_name(leaf) for leaf in jax.tree.leaves(trees)} - {None}
-    if names and not names & _WIDE_FLOAT and any(n.startswith(("float", "complex")) for n in names if n):
+    if (
+        names
+        and not names & _WIDE_FLOAT
+        and any(n.startswith(("float", "complex")) for n in names if n)
+    ):
         return np.dtype("float32")
     return np.dtype("float64")

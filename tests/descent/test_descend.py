@@ -36,9 +36,7 @@ class Match(eqx.Module):
 
 def draw(seed: int, length: int, *, width: int = 12, longest: int = 8, dtype=np.float64):
     rng = np.random.default_rng(seed)
-    model = Modes(
-        rng.normal(0, 0.3, width).astype(dtype), rng.normal(0, 0.3, width).astype(dtype)
-    )
+    model = Modes(rng.normal(0, 0.3, width).astype(dtype), rng.normal(0, 0.3, width).astype(dtype))
     target = (0.5 * 0.8 ** np.arange(longest) + 0.5 * (-0.5) ** np.arange(longest)).astype(dtype)
     return model, Match(target, (np.arange(longest) < length).astype(dtype))
 
@@ -195,9 +193,7 @@ def test_outcomes_are_told_apart():
 
 
 def test_nan_is_divergence_and_the_best_iterate_survives():
-    result = descend(
-        np.array(1.0), lambda w: jnp.log(w), optax.sgd(0.3), stop=Stop(100)
-    )
+    result = descend(np.array(1.0), lambda w: jnp.log(w), optax.sgd(0.3), stop=Stop(100))
     assert result.outcome == "diverged"
     assert np.isnan(result.loss)
     assert np.isfinite(result.best_loss)
@@ -206,7 +202,10 @@ def test_nan_is_divergence_and_the_best_iterate_survives():
 
 def test_stopping_on_the_gradient():
     result = descend(
-        np.array([3.0, 4.0]), lambda w: 0.5 * jnp.sum(w**2), optax.sgd(0.5), stop=Stop(100, gradient=0.3)
+        np.array([3.0, 4.0]),
+        lambda w: 0.5 * jnp.sum(w**2),
+        optax.sgd(0.5),
+        stop=Stop(100, gradient=0.3),
     )
     # |gradient| = |w| = 5, 2.5, 1.25, .625, .3125, .15625
     assert result.outcome == "converged"
@@ -292,9 +291,7 @@ def test_a_problem_may_bring_its_gradient():
 
 def test_arrays_that_are_not_floating_point_stay():
     models = Lanes({"w": np.ones((3, 2)), "index": np.array([0, 1, 0])})
-    result = descend(
-        models, lambda m: m["w"][m["index"]] ** 2, optax.sgd(0.25), stop=Stop(1)
-    )
+    result = descend(models, lambda m: m["w"][m["index"]] ** 2, optax.sgd(0.25), stop=Stop(1))
     np.testing.assert_allclose(result.model.tree["w"], [[0.5, 1], [1, 0.5], [0.5, 1]])
     np.testing.assert_array_equal(result.model.tree["index"], [0, 1, 0])
 

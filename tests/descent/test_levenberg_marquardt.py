@@ -45,7 +45,11 @@ def test_overdetermined_problem_agrees_with_scipy():
 
     result = descend(np.array([1.0, 0.5]), Decay(data), LevenbergMarquardt(), stop=Stop(200))
     oracle = scipy.optimize.least_squares(
-        lambda x: x[0] * np.exp(-x[1] * times) - data, [1.0, 0.5], xtol=1e-15, ftol=1e-15, gtol=1e-15
+        lambda x: x[0] * np.exp(-x[1] * times) - data,
+        [1.0, 0.5],
+        xtol=1e-15,
+        ftol=1e-15,
+        gtol=1e-15,
     )
     np.testing.assert_allclose(result.model, oracle.x, rtol=1e-6)
     # There is no zero: it ends because no step lowers the loss any more.

@@ -13,6 +13,7 @@ TEACHER = "teacher"
 METHOD = "method"
 RATE = "rate"
 SCALE = "scale"
+PATTERN = "pattern"  # which entries of a matrix are observed
 
 STEP = "step"
 LAG = "lag"
