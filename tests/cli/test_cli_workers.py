@@ -117,6 +117,17 @@ def test_a_full_disk_is_a_sentence_and_the_rest_comes_later(tacit):
     assert dataset(tacit)["present"].values.all()
 
 
+def test_a_full_disk_under_the_figure_is_a_sentence_too(tacit, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "figure.png")
+
+    monkeypatch.setattr("tacit.draw.save_png", full)
+    done = tacit("reproduce", "lamp.py", "--preset", "smoke")
+    assert done.returncode == 1
+    assert done.stderr.startswith("tacit: figure.png could not be written: No space left on device")
+    assert done.stderr.count("\n") == 1
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -1,5 +1,6 @@
 """Several at one store: reservations, failure records, plans, status, stale files, merging."""
 
+import contextlib
 import errno
 import json
 import os
@@ -56,27 +57,36 @@ def test_a_reservation_is_one_processes_until_it_is_released(store):
     assert os.listdir(store.path / "reserved") == []
 
 
-def test_a_killed_process_leaves_no_reservation(store):
+@pytest.mark.parametrize("forks", [False, True], ids=["alone", "with a forked child"])
+def test_a_killed_process_leaves_no_reservation(store, forks):
     code = f"""
-import sys, time
+import os, time
 from tacit.store import Store
 store = Store({str(store.path)!r}, experiment="toy/one", version=1)
 held = store.reserve(["abc"]), store.at_work()
-print("held", flush=True)
+word = b"forked\\n" if {forks} and os.fork() == 0 else b"held\\n"
+os.write(1, word)
 time.sleep(60)
 """
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "held\n"
-    assert store.reserve(["abc"]) is None
-    assert store.reserved_by(["abc"]) == str(child.pid)
-    with pytest.raises(StoreError, match="in use by another process: stop it or wait"):
-        Store.move_aside(store.path)
-    child.send_signal(signal.SIGKILL)
-    child.wait(10)
-    child.stdout.close()
-    assert store.batches_at_work() == 0  # which also takes the file away
-    assert os.listdir(store.path / "reserved") == []
-    assert Store.move_aside(store.path) is not None
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        lines = {child.stdout.readline() for _ in range(1 + forks)}
+        assert lines == {"held\n", "forked\n"} if forks else {"held\n"}
+        assert store.reserve(["abc"]) is None
+        assert store.reserved_by(["abc"]) == str(child.pid)
+        with pytest.raises(StoreError, match="in use by another process: stop it or wait"):
+            Store.move_aside(store.path)
+        child.send_signal(signal.SIGKILL)
+        child.wait(10)
+        child.stdout.close()
+        assert store.batches_at_work() == 0  # which also takes the file away
+        assert os.listdir(store.path / "reserved") == []
+        assert Store.move_aside(store.path) is not None
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
 
 
 def test_where_there_are_no_locks_everybody_may_go_ahead(store, monkeypatch):

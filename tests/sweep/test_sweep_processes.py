@@ -72,8 +72,16 @@ def test_leaving_by_an_error_ends_the_processes_at_once():
     assert time.monotonic() - start < 30
     assert queued.cancelled()
     assert isinstance(running.exception(), WorkerDiedError)
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    assert not _alive(pid)
+
+
+def test_leaving_while_processes_start_ends_them_too():
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), ProcessWorkers(2) as workers:  # noqa: PT012
+        running = [workers.submit(nap, 60.0) for _ in range(2)]
+        raise KeyboardInterrupt
+    assert time.monotonic() - start < 30
+    assert all(isinstance(future.exception(), WorkerDiedError) for future in running)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1025, 1.5, True, "2"])
@@ -136,7 +144,7 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path):
 
 def _alive(pid):
     try:
-        with open(f"/proc/{pid}/stat") as file:  # a zombie without a parent to reap it is dead
+        with open(f"/proc/{pid}/stat") as file:  # one that is only to be reaped is dead
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False

@@ -1,5 +1,6 @@
 """`tacit`: the commands, and the one place where errors become sentences and exit codes."""
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -192,6 +193,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _wrong_use(str(error))
     except (WriteError, WorkersLostError) as error:
         print(f"tacit: {error}", file=sys.stderr)
+        return NOT_AS_EXPECTED
+    except OSError as error:  # a full disk under the figure or the page
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        print(f"tacit: {WriteError(error.filename or 'the results', error)}", file=sys.stderr)
         return NOT_AS_EXPECTED
     except typer.Exit as end:
         return int(end.exit_code)

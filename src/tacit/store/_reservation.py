@@ -16,6 +16,7 @@ try:
 except ImportError:  # a system without them
     fcntl = None  # type: ignore[assignment]
 
+_held: set[int] = set()  # the open files of this process's locks
 _HELD_ELSEWHERE = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES})
 
 
@@ -25,6 +26,8 @@ class Lock:
     def __init__(self, handle: int | None, *, remove: Path | None = None) -> None:
         self._handle = handle
         self._remove = remove
+        if handle is not None:
+            _held.add(handle)
 
     def release(self) -> None:
         """Let others have it; the second time nothing happens."""
@@ -35,6 +38,7 @@ class Lock:
             # While it is held: whoever opened the old file meanwhile finds that it has no name.
             with contextlib.suppress(OSError):
                 self._remove.unlink()
+        _held.discard(handle)
         os.close(handle)
 
     def __enter__(self) -> "Lock":
@@ -42,6 +46,18 @@ class Lock:
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+
+def _close_in_child() -> None:
+    """A forked child shares the open files: it would hold the locks after its parent is killed."""
+    for handle in _held:
+        with contextlib.suppress(OSError):
+            os.close(handle)
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_in_child)
 
 
 def lock(path: Path, *, shared: bool = False, passing: bool = False) -> Lock | None:

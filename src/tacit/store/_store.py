@@ -66,7 +66,7 @@ class Store:
         except OSError as error:
             raise WriteError(self._parts, error) from error
         self._check_or_write_identity()
-        for folder in (self.path, self._parts):
+        for folder in (self.path, self._parts, self.path / "failures"):
             remove_stale(folder)
         self._index = PartIndex(self._parts, self.identity, self.warnings)
         self._failures = Failures(self.path / "failures", self.identity, self.warnings)

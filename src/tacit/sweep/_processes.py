@@ -101,6 +101,8 @@ class ProcessWorkers(Executor):
         self._here.pid = number.result()
         with self._lock:
             self._pools[self._here.pid] = pool
+        if self._closing:  # `kill` may have looked before this one was there
+            self._end({self._here.pid})
 
     def _forget(self) -> None:
         """The process is gone; the next batch of this thread starts another on its core."""
@@ -114,7 +116,6 @@ class ProcessWorkers(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Let the processes end; what is running is waited for if `wait`."""
-        self._closing = self._closing or cancel_futures
         self._threads.shutdown(wait, cancel_futures=cancel_futures)
         with self._lock:
             pools = list(self._pools.values())
@@ -127,10 +128,14 @@ class ProcessWorkers(Executor):
         self._threads.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             mine = set(self._pools)
-        for child in multiprocessing.active_children():
-            if child.pid in mine:
-                child.kill()
+        self._end(mine)
         self.shutdown(wait=True, cancel_futures=True)
+
+    @staticmethod
+    def _end(pids: set[int]) -> None:
+        for child in multiprocessing.active_children():
+            if child.pid in pids:
+                child.kill()
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         if kind is None:
