@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PROVENANCE = "provenance"
 FAILED = "failed"
 _CONTENT = "content"  # the attribute that says of what it is the image
-_SLAB_BYTES = 32 * 2**20
+_SLAB_BYTES = 4 * 2**20  # writing one takes some ten times as much memory
 _FORMAT = 2  # of zarr: the one that knows strings of fixed width and that every reader reads
 
 
@@ -55,8 +55,12 @@ def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
     if _content_of(target) == content:
         return target
     temporary = temporary_name(target)
+    import zarr
+
     try:
-        _write(store, plan, located, failed, content, temporary)
+        # One chunk after another: zarr would hold ten at a time.
+        with zarr.config.set({"async.concurrency": 1}):
+            _write(store, plan, located, failed, content, temporary)
         put_folder(temporary, target)
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)

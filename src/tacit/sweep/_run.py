@@ -109,7 +109,7 @@ class _Sweep:
         try:
             while self._hand_out() or self._agenda.waits or self._suspects:
                 self._collect()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, WorkersLostError):
             self._keep_finished()
             raise
         finally:
