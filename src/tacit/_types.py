@@ -17,13 +17,12 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 __all__ = [
     "Array", "Float", "Int", "PRNGKeyArray", "PyTree",
-    "has_64_bit", "precise", "precision_of", "x64_for",
+    "has_64_bit", "precise", "x64_for",
 ]  # fmt: skip
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_WIDE = frozenset({"float64", "complex128", "int64", "uint64"})
 _WIDE_FLOAT = frozenset({"float64", "complex128"})
 
 
@@ -63,15 +62,3 @@ def precise(door: Callable[P, R]) -> Callable[P, R]:
             return door(*args, **kwargs)
 
     return wrapped
-
-
-def precision_of(*trees: PyTree) -> np.dtype:
-    """The widest real floating dtype among the arrays in `trees` (float64 when there is none)."""
-    names = {_dtype_name(leaf) for leaf in jax.tree.leaves(trees)} - {None}
-    if (
-        names
-        and not names & _WIDE_FLOAT
-        and any(n.startswith(("float", "complex")) for n in names if n)
-    ):
-        return np.dtype("float32")
-    return np.dtype("float64")

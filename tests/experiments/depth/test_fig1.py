@@ -70,8 +70,10 @@ def test_other_methods_are_options(smoke, tmp_path):
     assert made.dataset.sizes["method"] == 2
     assert sum(made.outcomes.values()) == 8
     # A rate of 0.02 stays close to the flow; Adam goes its own way but fits what is observed.
-    flow = smoke.dataset["effective_rank"].sel(depth=2, scale=0.1, seed=[0, 1], method="flow")
-    gd = made.dataset["effective_rank"].sel(depth=2, scale=0.1, method="gd")
+    flow = smoke.dataset["effective_rank"].sel(
+        {"depth": 2, "scale": 0.1, "seed": [0, 1], "method": "flow"}
+    )
+    gd = made.dataset["effective_rank"].sel({"depth": 2, "scale": 0.1, "method": "gd"})
     np.testing.assert_allclose(gd, flow, atol=0.02)
     assert float(made.dataset["loss"].max()) < 1e-6
     short = reproduce("depth/fig1", method="gd", steps=20, **options)

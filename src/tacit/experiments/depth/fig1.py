@@ -43,7 +43,7 @@ class Fig1Config(Config):
     )
     scale: tuple[float, ...] = parameter(
         (1e-1, 1e-3, 1e-5, 1e-7),
-        "initial scale α^L of the product",
+        "initial scale αᴸ of the product",
         low=1e-40,
         high=10.0,
         swept=True,
@@ -52,12 +52,25 @@ class Fig1Config(Config):
         tuple(range(300)), "trial: target and start", low=0, swept=True
     )
     size: int = parameter(2, "rows and columns of the matrix", low=2, high=20)
-    goal: float = parameter(1e-14, "loss at which a run has converged", low=0.0, high=1.0)
+    goal: float = parameter(
+        1e-14,
+        "loss of a converged run, times the smallest observed |w*|² where that is below one",
+        low=0.0,
+        high=1.0,
+    )
     gate: float = parameter(
         1e-10, "runs with a larger loss do not count", low=0.0, high=1.0, analysis=True
     )
     tolerance: float = parameter(1e-8, "relative tolerance of the flow", low=1e-12, high=1e-2)
-    attempts: int = parameter(20_000, "steps of the flow at most", low=1, high=10_000_000)
+    handover: float = parameter(
+        1e-12, "loss at which the flow's solver becomes implicit", low=0.0, high=1.0
+    )
+    tail_tolerance: float = parameter(
+        1e-5, "relative tolerance of the implicit solver", low=1e-12, high=1e-2
+    )
+    attempts: int = parameter(
+        3_000, "steps of the flow at most, in each of its two stages", low=1, high=10_000_000
+    )
     steps: int = parameter(200_000, "steps of gradient descent or Adam", low=1, high=10_000_000)
     gd_rate: float = parameter(0.02, "gradient descent's learning rate", low=1e-8, high=1.0)
     adam_rate: float = parameter(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
@@ -120,7 +133,7 @@ class Fig1(Experiment):
                     claim_about_mean(
                         ranks("diagonal", depth, smallest),
                         name=f"disconnected, depth {depth}",
-                        statement=f"Disconnected, depth {depth}, from α^L = {smallest:g}: the mean "
+                        statement=f"Disconnected, depth {depth}, from αᴸ = {smallest:g}: the mean "
                         + ("effective rank is one." if deep else "effective rank stays above one."),
                         place=place,
                         at_most=1.05 if deep else None,
@@ -132,7 +145,7 @@ class Fig1(Experiment):
                     claim_about_mean(
                         ranks("column", depth, smallest),
                         name=f"connected, depth {depth}",
-                        statement=f"Connected, depth {depth}, from α^L = {smallest:g}: the mean "
+                        statement=f"Connected, depth {depth}, from αᴸ = {smallest:g}: the mean "
                         "effective rank is one.",
                         place=place,
                         at_most=1.05,
@@ -168,7 +181,7 @@ class Fig1(Experiment):
     ) -> Figure:
         """Ranks for both patterns, the closed form, and what the norms do."""
         scales = np.array(sorted(config.scale))
-        x = Axis("initial scale α^L", scale="log")
+        x = Axis("initial scale αᴸ", scale="log")
         panels = []
         for pattern in config.pattern:
             marks: list[Mark] = [HorizontalRule(1.0, label="rank one")]
@@ -206,7 +219,7 @@ def _left_out(dataset: "xarray.Dataset", config: Fig1Config) -> str:
     if not stacked.size:
         return f"Every run reached a loss of {config.gate:g}."
     names = [
-        f"L = {run[DEPTH].item()} {run[PATTERN].item()} α^L = {run[SCALE].item():g} "
+        f"L = {run[DEPTH].item()} {run[PATTERN].item()} αᴸ = {run[SCALE].item():g} "
         f"trial {run[SEED].item()} (loss {run.item():.0e})"
         for run in stacked[:6]
     ]
@@ -246,7 +259,7 @@ def _closed_form_panel(dataset: "xarray.Dataset", config: Fig1Config) -> Panel:
             Points(
                 chosen["predicted_rank"].values,
                 chosen["effective_rank"].values,
-                label=f"α^L = {scale:g}",
+                label=f"αᴸ = {scale:g}",
                 colour=colour,
                 size=3.0,
                 opacity=0.6,
