@@ -136,10 +136,13 @@ def test_a_grid_without_the_threshold_has_nothing_to_say_of_it():
 
 
 @pytest.mark.parametrize("preset", ["quick", "paper"])
-def test_the_committed_reference_is_decided_and_as_expected(preset):
+def test_the_committed_reference_is_as_expected(preset):
     claims = load_reference(find_experiment("lowdim/fig1a"), preset)
     assert claims is not None
-    assert all(claim.verdict == claim.expected for claim in claims)
+    assert all(claim.as_expected for claim in claims)
+    undecided = {claim.name for claim in claims if claim.verdict == "undecided"}
+    # Ten lengths of ten seeds do not tell whether the badly conditioned teacher's errors decline.
+    assert undecided == (set() if preset == "paper" else {"even: decline under Adam"})
 
 
 def test_horizons_must_leave_a_tail():
