@@ -67,18 +67,20 @@ def test_leaving_by_an_error_ends_the_processes_at_once():
         pid = workers.submit(nap, 0.0).result()
         running = workers.submit(nap, 60.0)
         queued = workers.submit(nap, 60.0)
+        assert _soon(running.running)
         time.sleep(0.1)
         raise KeyboardInterrupt
     assert time.monotonic() - start < 30
     assert queued.cancelled()
     assert isinstance(running.exception(), WorkerDiedError)
-    assert not _alive(pid)
+    assert _soon(lambda: not _alive(pid))
 
 
 def test_leaving_while_processes_start_ends_them_too():
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt), ProcessWorkers(2) as workers:  # noqa: PT012
         running = [workers.submit(nap, 60.0) for _ in range(2)]
+        assert _soon(lambda: all(future.running() for future in running))
         raise KeyboardInterrupt
     assert time.monotonic() - start < 30
     assert all(isinstance(future.exception(), WorkerDiedError) for future in running)
@@ -136,10 +138,14 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path):
     parent.send_signal(signal.SIGKILL)
     parent.wait(10)
     parent.stdout.close()
+    assert _soon(lambda: not any(_alive(pid) for pid in pids))
+
+
+def _soon(condition):
     deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and any(_alive(pid) for pid in pids):
-        time.sleep(0.05)
-    assert [pid for pid in pids if _alive(pid)] == []
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return condition()
 
 
 def _alive(pid):
