@@ -8,6 +8,7 @@ import optax
 import pytest
 
 from tacit.descent import Lanes, LevenbergMarquardt, Record, Stop, descend
+from tacit.descent._plan import Packing, Programs, buckets
 
 
 class Modes(eqx.Module):
@@ -95,9 +96,13 @@ def test_adam_agrees_with_pytorch_over_3000_steps():
 
 @pytest.fixture
 def short_segments(monkeypatch):
-    """Segments of a few steps, so that small tests see many of them."""
+    """Segments of a few steps, and packing whatever it costs: small tests see much of both."""
     monkeypatch.setattr("tacit.descent._plan.SECONDS", 1e-3)
     monkeypatch.setattr("tacit.descent._plan.FIRST", 4)
+    monkeypatch.setattr(
+        "tacit.descent._plan.Packing.bucket",
+        lambda self, present, running, clock: buckets(present, running)[-1],
+    )
 
 
 @pytest.mark.parametrize(
@@ -332,3 +337,17 @@ def test_progress_is_quiet_unless_asked(capfd):
     assert "fit" in shown.err
     assert "1/1 lanes done" in shown.err
     assert "loss" in shown.err
+
+
+def test_packing_weighs_a_compilation_against_what_it_saves():
+    assert buckets(600, 150) == [600, 150]
+    assert buckets(600, 151) == [600]
+    assert buckets(600, 1)[-1] == 2  # never a batch of one
+    packing = Packing(Programs())
+    assert not packing.learn(600, 64, 2.0)  # the first segment of a size includes its compilation
+    assert packing.learn(600, 1000, 1.0)
+    assert packing.bucket(600, 100, clock=1000) == 600  # would save a second at the price of two
+    assert packing.bucket(600, 100, clock=5000) == 150
+    assert packing.bucket(600, 300, clock=5000) == 600  # they do not fit
+    packing.programs.sizes.add(150)
+    assert packing.bucket(600, 30, clock=1000) == 150  # a program that is there costs nothing

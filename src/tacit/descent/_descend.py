@@ -15,7 +15,7 @@ from tacit.descent._lanes import Lanes
 from tacit.descent._method import as_method
 from tacit.descent._objective import as_problem
 from tacit.descent._outcome import Outcome
-from tacit.descent._plan import Plan, next_bucket
+from tacit.descent._plan import Packing, Plan, Programs
 from tacit.descent._progress import progress_bar
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
@@ -104,6 +104,9 @@ def descend(
     return harvest.result(arrays, model_rest, record_steps, statistics, single=single)
 
 
+_PROGRAMS: dict[Any, Programs] = {}  # of this process, as JAX's own cache of programs is
+
+
 def _run(
     program: Program,
     params: PyTree,
@@ -118,16 +121,17 @@ def _run(
     began = time.perf_counter()
     harvest = Harvest(count, record_steps.size)
     members = np.arange(count)  # which lane sits in which row
-    if count == 1:  # see next_bucket
+    if count == 1:  # see _plan.buckets
         members = np.array([0, 0])
         params, given = _take(params, members), _take_given(program, given, members)
     lanes = start_lanes(program, params, given)
     lanes = eqx.tree_at(lambda lane: lane.best_params, lanes, jax.tree.map(jnp.copy, params))
     plan = Plan(stop.steps, record_steps)
+    kind = jax.tree.structure((program, given)), plan.pauses
+    packing = Packing(_PROGRAMS.setdefault(kind, Programs()))
     clock, sizes, segments, lane_steps = 0, set(), 0, 0
     while True:
         pauses, due = plan.segment(clock)
-        new_program = members.size not in sizes
         sizes.add(members.size)
         segment_began = time.perf_counter()
         before = np.asarray(lanes.status) == Outcome.running
@@ -135,8 +139,9 @@ def _run(
             (program, given, limits, jnp.asarray(pauses)), lanes, jnp.int32(clock)
         )
         status = np.asarray(lanes.status)
-        if not new_program:
-            plan.learn(int(now) - clock, time.perf_counter() - segment_began)
+        seconds = time.perf_counter() - segment_began
+        if packing.learn(members.size, int(now) - clock, seconds):
+            plan.learn(int(now) - clock, seconds)
         lane_steps += int(before.sum()) * (int(now) - clock)
         clock, segments = int(now), segments + 1
         harvest.records(members, seen, due)
@@ -147,7 +152,7 @@ def _run(
         if not running.any():
             harvest.lanes(members, lanes, program.method.report(lanes.state))
             break
-        bucket = next_bucket(members.size, int(running.sum()))
+        bucket = packing.bucket(members.size, int(running.sum()), clock)
         if bucket < members.size:
             ended = _take(lanes, np.flatnonzero(~running))
             harvest.lanes(members[~running], ended, program.method.report(ended.state))

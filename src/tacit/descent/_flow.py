@@ -34,26 +34,16 @@ class Downhill(eqx.Module):
 
     objective: Objective
     clock: AbstractClock | None
-    rate: Array | None
-
-    def speed(self, params: PyTree) -> Array | float:
-        """The factor on −∇L at `params`."""
-        factor: Array | float = 1.0 if self.clock is None else self.clock.rate(params)
-        return factor if self.rate is None else factor * self.rate
-
-    def params(self, y: PyTree) -> PyTree:
-        """The parameters in a solver's state."""
-        return y if self.clock is None else y[0]
 
     def __call__(self, t: Any, y: PyTree, args: Any) -> PyTree:
         """The velocity at y; it does not depend on t."""
-        params = self.params(y)
+        params = y if self.clock is None else y[0]
         _, gradient = self.objective.loss_and_gradient(params)
-        speed = self.speed(params)
-        velocity = jax.tree.map(lambda g: -(speed * g).astype(g.dtype), gradient)
         if self.clock is None:
-            return velocity
-        return velocity, jnp.asarray(self.clock.rate(params), y[1].dtype)
+            return jax.tree.map(lambda g: -g, gradient)
+        speed = self.clock.rate(params)
+        velocity = jax.tree.map(lambda g: -(speed * g).astype(g.dtype), gradient)
+        return velocity, jnp.asarray(speed, y[1].dtype)
 
 
 class FlowState(eqx.Module):
@@ -75,11 +65,16 @@ class GradientFlow(AbstractMethod):
 
     - `solver`: any Diffrax solver with an error estimate; see this file's beginning.
     - `rtol`, `atol`: the tolerances of the step-size control. An explicit method has a noise floor:
-      with rtol = 1e-8 a loss of 1e-20 is never reached; ask for 1e-16 with rtol = 1e-10.
+      with rtol = 1e-8 a loss of 1e-20 is never reached; ask for 1e-16 with rtol = 1e-10. Keep
+      atol far below the initial scale: what is smaller is not looked at.
     - `until`: the time at which a lane is `stopped`; exact without a clock, the first step past it
       with one.
     - `clock`: a rescaling of time that leaves the path unchanged.
-    - `controller`: a Diffrax controller, in place of the one made from the tolerances.
+    - `controller`: a Diffrax controller, in place of the one made from the tolerances. It must know
+      steps by their sizes alone: every attempt starts at time zero for it.
+    - `first`: the first step size, in place of the controller's guess; a constant step needs it.
+
+    A factor `rate` of `descend` is one on the speed: dθ/dt = −rate ∇L(θ).
 
     A step of `Stop.steps` and of `Record` is one attempt of the solver, accepted or not. The
     result's `report` has for each lane `time`, `accepted`, `rejected` and `error`: the sum of the
@@ -93,6 +88,7 @@ class GradientFlow(AbstractMethod):
     until: float = float("inf")
     clock: AbstractClock | None = None
     controller: diffrax.AbstractStepSizeController | None = None
+    first: float | None = None
 
     def __check_init__(self) -> None:
         for name in ("rtol", "atol"):
@@ -100,6 +96,8 @@ class GradientFlow(AbstractMethod):
                 raise ValueError(f"{name} must lie in (0, 1), got {getattr(self, name)!r}")
         if not self.until > 0:
             raise ValueError(f"until must be a time above 0, got {self.until!r}")
+        if self.first is not None and not 0 < self.first < float("inf"):
+            raise ValueError(f"first must be a step size above 0, got {self.first!r}")
         if not isinstance(self.solver, diffrax.AbstractSolver):
             raise ValueError(f"solver must be a Diffrax solver, got {self.solver!r}")
 
@@ -117,18 +115,19 @@ class GradientFlow(AbstractMethod):
         return order
 
     def _problem(
-        self, params: PyTree, objective: Objective, rate: Array | None, time: Array
+        self, params: PyTree, objective: Objective, time: Array
     ) -> tuple[diffrax.ODETerm, PyTree]:
-        field = Downhill(objective, self.clock, rate)
+        field = Downhill(objective, self.clock)
         return diffrax.ODETerm(field), params if self.clock is None else (params, time)
 
     def init(self, params: PyTree, objective: Objective) -> FlowState:
-        """The first step size is the controller's guess."""
+        """The first step size is the controller's guess, unless it is given."""
         time = jnp.zeros((), jnp.result_type(*jax.tree.leaves(params)))
-        term, y = self._problem(params, objective, None, time)
+        term, y = self._problem(params, objective, time)
         order = self._error_order(term)
+        given = None if self.first is None else jnp.asarray(self.first, time.dtype)
         dt, controller = self._controller.init(
-            term, time, time + 1, y, None, None, self.solver.func, order
+            term, time, jnp.full_like(time, jnp.inf), y, given, None, self.solver.func, order
         )
         # The guess divides by the derivative's size; at a stationary point any step will do.
         dt = jnp.where(jnp.isfinite(dt) & (dt > 0), dt, 1.0).astype(time.dtype)
@@ -139,29 +138,39 @@ class GradientFlow(AbstractMethod):
     def advance(
         self, params: PyTree, state: FlowState, objective: Objective, rate: Array | None
     ) -> Advance:
-        """One attempt of the solver. The flow is autonomous, so each starts at time zero."""
-        term, y0 = self._problem(params, objective, rate, state.time)
+        """One attempt of the solver. The flow is autonomous, so each starts at time zero.
+
+        A rate is a matter of reading the time: solvers, which keep velocities, never see it.
+        """
+        term, y0 = self._problem(params, objective, state.time)
         zero = jnp.zeros_like(state.time)
-        dt = state.dt if self.clock is not None else jnp.minimum(state.dt, self.until - state.time)
+        pace = jnp.ones_like(zero) if rate is None else rate.astype(zero.dtype)
+        left = (self.until - state.time) * pace if self.clock is None else jnp.inf
+        last = state.dt >= left
+        dt = jnp.where(last, left, state.dt)
         y1, error, _, solver, _ = self.solver.step(
             term, zero, dt, y0, None, state.solver, made_jump=False
         )
+        # A stage outside of the loss's domain: a step to be rejected, as `diffeqsolve` has it.
+        error = jax.tree.map(lambda leaf: jnp.where(jnp.isnan(leaf), jnp.inf, leaf), error)
         keep, _, next_end, _, controller, _ = self._controller.adapt_step_size(
             zero, dt, y0, y1, None, error, self._error_order(term), state.controller
         )
+        keep = jnp.asarray(keep)
         # A controller that keeps a step starts the next one at its end, else at its beginning.
         next_dt = jnp.where(keep, next_end - dt, next_end).astype(dt.dtype)
 
         def kept(new: PyTree, old: PyTree) -> PyTree:
             return jax.tree.map(lambda a, b: jnp.where(keep, a, b), new, old)
 
-        y = kept(y1, y0)
-        new_params, time = (y, state.time + jnp.where(keep, dt, 0)) if self.clock is None else y
+        new_params, elapsed = (y1, dt) if self.clock is None else (y1[0], y1[1] - state.time)
+        # Not a sum at the end, which could miss `until` by its rounding.
+        time = jnp.where(last, self.until, state.time + elapsed / pace).astype(dt.dtype)
         loss, gradient = objective.loss_and_gradient(params)
         return Advance(
-            params=new_params,
+            params=kept(new_params, params),
             state=FlowState(
-                time=time,
+                time=kept(time, state.time),
                 dt=next_dt,
                 solver=kept(solver, state.solver),
                 controller=controller,

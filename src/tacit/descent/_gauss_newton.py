@@ -15,10 +15,10 @@ from tacit.descent._small_solve import solve_positive
 class GaussNewton(diffrax.AbstractSolver):
     """Extrapolated, linearly implicit Euler steps with the Gauss-Newton matrix, of order two.
 
-    For L = |r|² the flow is θ' = −2 s Jᵀ r. One Euler step of size h with 2 s Jᵀ J in place of the
+    For L = |r|² the flow is θ' = −2 Jᵀ r. One Euler step of size h with 2 Jᵀ J in place of the
     Hessian is
 
-        δ = −2 s h Jᵀ (I + 2 s h J Jᵀ)⁻¹ r,
+        δ = −2 h Jᵀ (I + 2 h J Jᵀ)⁻¹ r,
 
     a k × k solve for k residuals (Woodbury). One whole step and two halves give an error estimate
     and, extrapolated, order two: the expansion in h exists for any matrix in place of the Hessian.
@@ -61,15 +61,13 @@ class GaussNewton(diffrax.AbstractSolver):
         flat, unravel = ravel_pytree(y0)
 
         def linearised(point: Array) -> Callable[[Any], Array]:
-            params = unravel(point)
-            residuals, jacobian = field.objective.residuals_and_jacobian(params)
-            scale = 2 * field.speed(params)
+            residuals, jacobian = field.objective.residuals_and_jacobian(unravel(point))
             gram = jacobian @ jacobian.T
             identity = jnp.eye(residuals.size, dtype=gram.dtype)
 
             def change(size: Any) -> Array:
-                solved = solve_positive(identity + scale * size * gram, residuals)
-                return -scale * size * (jacobian.T @ solved)
+                solved = solve_positive(identity + 2 * size * gram, residuals)
+                return -2 * size * (jacobian.T @ solved)
 
             return change
 

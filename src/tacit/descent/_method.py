@@ -37,6 +37,11 @@ class AbstractMethod(eqx.Module):
         """What the method can tell of a lane at its end; `state` has a lane axis here."""
         return {}
 
+    @property
+    def reports(self) -> bool:
+        """Whether it tells anything: then the loop keeps the state of the lane's last iterate."""
+        return type(self).report is not AbstractMethod.report
+
 
 def as_method(method: Any) -> AbstractMethod:
     """A method of ours as it is, or an Optax transformation wrapped as one."""

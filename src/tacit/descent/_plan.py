@@ -45,13 +45,53 @@ class Plan:
         self.length = int(np.clip(aim, max(1, self.length // 4), self.length * 8))
 
 
-def next_bucket(present: int, running: int) -> int:
-    """The number of lanes to go on with: a quarter of `present` as often as the running ones fit.
+@dataclasses.dataclass
+class Programs:
+    """What is known of the compiled programs of one kind: their sizes, and what a new one costs."""
 
-    Every size costs a compilation, hence factors of four. Never below two, since a batch of one is
-    compiled to another program, whose rounding may differ.
+    sizes: set[int] = dataclasses.field(default_factory=set)
+    seconds: float = 0.0  # the longest first segment: compilation, or loading from the cache
+
+
+@dataclasses.dataclass
+class Packing:
+    """When to go on with fewer lanes: a smaller bucket is faster, and a new size costs a program.
+
+    How long the rest will take is not known; that it takes as long as what went before is a guess
+    under which the wrong choice costs little more than twice the right one.
     """
-    size = present
-    while size > 2 and running <= max(2, -(-size // 4)):
-        size = max(2, -(-size // 4))
-    return size
+
+    programs: Programs
+    step_seconds: float = 0.0  # of the present size
+
+    def learn(self, size: int, steps: int, seconds: float) -> bool:
+        """Take in what a segment took, and tell whether its program had been there before."""
+        known = size in self.programs.sizes
+        if known:
+            self.step_seconds = seconds / max(steps, 1)
+        else:
+            self.programs.sizes.add(size)
+            self.programs.seconds = max(self.programs.seconds, seconds)
+            self.step_seconds = 0.0
+        return known
+
+    def bucket(self, present: int, running: int, clock: int) -> int:
+        """The number of lanes to go on with: the size that saves most, all things considered."""
+
+        def saved(size: int) -> float:
+            gain = self.step_seconds * clock * (1 - size / present)
+            return gain - (0.0 if size in self.programs.sizes else self.programs.seconds)
+
+        best = max(buckets(present, running), key=saved)
+        return best if saved(best) > 0 else present
+
+
+def buckets(present: int, running: int) -> list[int]:
+    """The sizes that hold the running lanes: `present`, a quarter of it, a sixteenth, …
+
+    Never below two, since a batch of one is compiled to another program, whose rounding may differ.
+    """
+    sizes = [present]
+    while sizes[-1] > 2 and running <= (smaller := max(2, -(-sizes[-1] // 4))):
+        sizes.append(smaller)
+    return sizes

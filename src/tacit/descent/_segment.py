@@ -101,7 +101,8 @@ class Program(eqx.Module):
         better = running & (loss < lane.best_loss)
         return Lane(
             params=_choose(moves, out.params, lane.params),
-            state=out.state,
+            # A state that will be reported stands still with its lane; Adam's may run on.
+            state=_choose(moves, out.state, lane.state) if self.method.reports else out.state,
             loss=jnp.where(running, loss, lane.loss),
             best_params=_choose(better, lane.params, lane.best_params),
             best_loss=jnp.where(better, loss, lane.best_loss),

@@ -3,25 +3,35 @@
 import os
 import uuid
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tacit.draw._figure import Figure
 from tacit.draw._matplotlib import to_matplotlib
 from tacit.draw._matplotlib_style import style
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Sheet
+
 
 def save_png(figure: Figure, path: str | Path) -> Path:
     """Write the figure as a PNG."""
-    return _save(figure, Path(path), "png", {"Software": None})
+    return _write(to_matplotlib(figure), figure, Path(path), "png")
 
 
 def save_svg(figure: Figure, path: str | Path) -> Path:
     """Write the figure as an SVG, text as outlines, without date."""
-    return _save(figure, Path(path), "svg", {"Date": None, "Title": figure.title})
+    return _write(to_matplotlib(figure), figure, Path(path), "svg")
 
 
-def _save(figure: Figure, path: Path, kind: str, metadata: dict[str, Any]) -> Path:
+def save_both(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
+    """Write `stem.png` and `stem.svg`; the layout, which takes longest, is made once."""
     sheet = to_matplotlib(figure)
+    png, svg = (_write(sheet, figure, Path(f"{stem}.{kind}"), kind) for kind in ("png", "svg"))
+    return png, svg
+
+
+def _write(sheet: "Sheet", figure: Figure, path: Path, kind: str) -> Path:
+    metadata = {"png": {"Software": None}, "svg": {"Date": None, "Title": figure.title}}[kind]
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:

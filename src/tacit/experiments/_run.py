@@ -209,10 +209,8 @@ def _counted(outcomes: np.ndarray) -> dict[str, int]:
 
 
 def _write(reproduction: Reproduction) -> None:
-    from tacit.draw import save_png, save_svg
+    from tacit.draw import save_both
 
     text = json.dumps(reproduction.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
     write_atomically(reproduction.path / "claims.json", f"{text}\n".encode())
-    figure = reproduction.figure()
-    save_png(figure, reproduction.path / "figure.png")
-    save_svg(figure, reproduction.path / "figure.svg")
+    save_both(reproduction.figure(), reproduction.path / "figure")
