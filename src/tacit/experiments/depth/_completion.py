@@ -120,7 +120,7 @@ def _flowed(
         moved.model,
         problems,
         implicit,
-        stop=Stop(config.attempts, loss=goal),
+        stop=Stop(config.tail_attempts, loss=goal),
         title=f"{label}, tail",
     )
     return dataclasses.replace(settled, steps=moved.steps + settled.steps)

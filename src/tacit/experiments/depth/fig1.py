@@ -69,7 +69,10 @@ class Fig1Config(Config):
         1e-5, "relative tolerance of the implicit solver", low=1e-12, high=1e-2
     )
     attempts: int = parameter(
-        3_000, "steps of the flow at most, in each of its two stages", low=1, high=10_000_000
+        600, "steps of the explicit solver at most; what is slower is stiff", low=1, high=10_000_000
+    )
+    tail_attempts: int = parameter(
+        10_000, "steps of the implicit solver at most", low=1, high=10_000_000
     )
     steps: int = parameter(200_000, "steps of gradient descent or Adam", low=1, high=10_000_000)
     gd_rate: float = parameter(0.02, "gradient descent's learning rate", low=1e-8, high=1.0)
