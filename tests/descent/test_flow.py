@@ -1,5 +1,8 @@
 """Gradient flow against `diffeqsolve`, against closed forms and against what it conserves."""
 
+import functools
+import itertools
+
 import diffrax
 import equinox as eqx
 import jax
@@ -20,12 +23,14 @@ from tacit.models import DeepFactorisation, Dense, Diagonal, LinearRNN
 from tacit.problems import MatrixCompletion, Pattern, PopulationLoss
 from tacit.theory.depth import disconnected_limit, limit_singular_values, reduced_flow
 
-# The order-two solvers hold their tolerance by small steps: they get a looser one.
+# The order-two solvers hold their tolerance by small steps, so they get a looser one. That of the
+# stabilised solver is what each step errs by, and nothing is extrapolated: with 50 steps (1e-4) the
+# sum stays below 10 times the tolerance, with 200 (1e-6) it is 30 times it.
 SOLVERS = {
     "tsit5": (diffrax.Tsit5(), 1e-9),
     "dopri8": (diffrax.Dopri8(), 1e-10),
-    "gauss-newton": (GaussNewton(), 1e-6),
-    "stabilised": (StabilisedRungeKutta(), 1e-6),
+    "gauss-newton": (GaussNewton(), 1e-5),
+    "stabilised": (StabilisedRungeKutta(), 1e-4),
 }
 TIME = 2.5
 
@@ -54,95 +59,66 @@ def completion():
 PROBLEMS = {"linear RNN": linear_rnn, "completion": completion}
 
 
-@pytest.fixture(scope="module")
-def references():
-    """The end points of `diffeqsolve` at a tight tolerance."""
+@functools.cache
+def reference(name):
+    """The end point of `diffeqsolve` at a tight tolerance."""
+    model, problem = PROBLEMS[name]()
+    with jax.enable_x64(True):
+        params, rest = eqx.partition(model, eqx.is_inexact_array)
 
-    def solve(model, problem):
-        with jax.enable_x64(True):
-            params, rest = eqx.partition(model, eqx.is_inexact_array)
+        def downhill(t, y, args):
+            gradient = eqx.filter_grad(problem.loss)(eqx.combine(y, rest))
+            return jax.tree.map(lambda leaf: -leaf, eqx.filter(gradient, eqx.is_inexact_array))
 
-            def downhill(t, y, args):
-                gradient = eqx.filter_grad(problem.loss)(eqx.combine(y, rest))
-                return jax.tree.map(lambda leaf: -leaf, eqx.filter(gradient, eqx.is_inexact_array))
-
-            solution = diffrax.diffeqsolve(
-                diffrax.ODETerm(downhill),
-                diffrax.Dopri8(),
-                0.0,
-                TIME,
-                None,
-                params,
-                stepsize_controller=diffrax.PIDController(rtol=1e-12, atol=1e-13),
-            )
-            return flat(jax.tree.map(lambda leaf: leaf[-1], solution.ys))
-
-    return {name: solve(*make()) for name, make in PROBLEMS.items()}
-
-
-@pytest.fixture(scope="module")
-def flows():
-    """Every solver on every problem, each run once."""
-    done = {}
-
-    def run(problem_name, solver_name):
-        if (problem_name, solver_name) not in done:
-            solver, rtol = SOLVERS[solver_name]
-            done[problem_name, solver_name] = descend(
-                *PROBLEMS[problem_name](),
-                GradientFlow(solver, rtol=rtol, atol=rtol / 100, until=TIME),
-                stop=Stop(20_000),
-            )
-        return done[problem_name, solver_name]
-
-    return run
+        solution = diffrax.diffeqsolve(
+            diffrax.ODETerm(downhill),
+            diffrax.Dopri8(),
+            0.0,
+            TIME,
+            None,
+            params,
+            stepsize_controller=diffrax.PIDController(rtol=1e-12, atol=1e-13),
+        )
+        return flat(jax.tree.map(lambda leaf: leaf[-1], solution.ys))
 
 
 def flat(tree):
     return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(tree)])
 
 
+def conserved(model):
+    """What a flow leaves as it is: how far neighbouring maps are from being balanced."""
+    if isinstance(model, LinearRNN):
+        # Both B and C have the inner product Σ_j r_j C A^j B with their gradients.
+        return np.sum(np.square(model.B)) - np.sum(np.square(model.C))
+    factors = [np.asarray(factor) for factor in model.factors]
+    return np.stack([b.T @ b - a @ a.T for a, b in itertools.pairwise(factors)])
+
+
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
-every_problem = pytest.mark.parametrize("problem", PROBLEMS)
 
 
-@every_problem
 @every_solver
-def test_flow_agrees_with_diffeqsolve(problem, solver, references, flows):
-    result, rtol = flows(problem, solver), SOLVERS[solver][1]
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_flow_agrees_with_diffeqsolve_and_conserves_what_flows_do(problem, solver):
+    method, rtol = SOLVERS[solver]
+    start, loss = PROBLEMS[problem]()
+    result = descend(
+        start,
+        loss,
+        GradientFlow(method, rtol=rtol, atol=rtol / 100, until=TIME),
+        stop=Stop(20_000),
+    )
     assert result.outcome == "stopped"
     assert result.report["time"] == TIME
-    np.testing.assert_allclose(flat(result.model), references[problem], rtol=0, atol=30 * rtol)
+    error = np.abs(flat(result.model) - reference(problem)).max()
+    assert error < 10 * rtol
     # The reported accuracy is the true one, give or take what the flow does to errors.
-    assert np.abs(flat(result.model) - references[problem]).max() < 10 * result.report["error"]
+    assert error < 10 * result.report["error"]
 
-
-@every_solver
-def test_unbalanced_maps_of_a_linear_rnn_stay_as_unbalanced(solver, flows):
-    # ‖B‖² − ‖C‖² is constant: each has the gradient Σ r_j ⟨C A^j B⟩ along itself.
-    def quantity(model):
-        return np.sum(np.square(model.B)) - np.sum(np.square(model.C))
-
-    start, end = linear_rnn()[0], flows("linear RNN", solver).model
-    assert abs(quantity(start)) > 0.1
-    assert np.abs(flat(end) - flat(start)).max() > 0.1
-    assert abs(quantity(end) - quantity(start)) < 10 * SOLVERS[solver][1]
-
-
-@every_solver
-def test_neighbouring_factors_stay_as_unbalanced(solver, flows):
-    # W_{l+1}ᵀ W_{l+1} − W_l W_lᵀ is constant for every l.
-    def quantities(model):
-        factors = [np.asarray(factor) for factor in model.factors]
-        return np.stack(
-            [b.T @ b - a @ a.T for a, b in zip(factors[:-1], factors[1:], strict=True)]
-        )
-
-    start, end = completion()[0], flows("completion", solver).model
-    assert np.abs(quantities(start)).max() > 0.1
-    assert np.abs(flat(end) - flat(start)).max() > 0.1
-    drift = np.abs(quantities(end) - quantities(start)).max()
-    assert drift < 10 * SOLVERS[solver][1]
+    assert np.abs(flat(result.model) - flat(start)).max() > 0.1
+    assert np.abs(conserved(start)).max() > 0.1
+    assert np.abs(conserved(result.model) - conserved(start)).max() < 10 * rtol
 
 
 class Quadratic(eqx.Module):
@@ -167,9 +143,7 @@ def test_quadratic_losses_decay_exponentially(solver):
         GradientFlow(method, rtol=rtol, atol=rtol, until=TIME),
         stop=Stop(20_000),
     )
-    np.testing.assert_allclose(
-        result.model, start * np.exp(-rates * TIME), rtol=0, atol=10 * rtol
-    )
+    np.testing.assert_allclose(result.model, start * np.exp(-rates * TIME), rtol=0, atol=10 * rtol)
 
 
 def test_the_balanced_product_of_two_numbers_is_logistic():
@@ -210,35 +184,35 @@ def test_disconnected_completion_ends_at_its_closed_form():
     np.testing.assert_allclose(reached[1] @ reached[0], limit.product, rtol=0, atol=1e-6)
 
 
-class TestDepthTen:
-    """Theorem 3.3 at αᴸ = 1e-10, where gradient descent would need about 1e9 steps."""
+def test_depth_ten_from_a_tiny_scale():
+    # Theorem 3.3 at αᴸ = 1e-10, where gradient descent would need about 1e9 steps.
+    scale = 1e-10**0.1
+    family = {"depth": 10, "scale": scale, "ratio": 100.0, "blocks": 3}
 
-    family = dict(depth=10, scale=1e-10**0.1, ratio=100.0, blocks=3)  # noqa: RUF012
-    method = GradientFlow(
-        diffrax.Dopri8(), rtol=1e-10, atol=1e-13, clock=HomogeneousClock(degree=10)
-    )
+    def run(stop):
+        return descend(
+            DeepFactorisation.coupled(3, 10, scale=scale, ratio=100.0),
+            MatrixCompletion(np.eye(3), Pattern.diagonal(3)),
+            GradientFlow(
+                diffrax.Dopri8(), rtol=1e-10, atol=1e-13, clock=HomogeneousClock(degree=10)
+            ),
+            stop=stop,
+        )
 
-    def run(self, stop):
-        start = DeepFactorisation.coupled(3, 10, scale=self.family["scale"], ratio=100.0)
-        problem = MatrixCompletion(np.eye(3), Pattern.diagonal(3))
-        return descend(start, problem, self.method, stop=stop)
+    result = run(Stop(1000, loss=1e-22))
+    assert result.outcome == "converged"
+    assert result.steps < 200
+    limit = limit_singular_values(**family)
+    values = np.asarray(result.model.product_singular_values(balanced=True))
+    np.testing.assert_allclose(values, [limit.first, limit.others, limit.others], rtol=1e-9)
 
-    def test_the_limit(self):
-        result = self.run(Stop(1000, loss=1e-22))
-        assert result.outcome == "converged"
-        assert result.steps < 200
-        limit = limit_singular_values(**self.family)
-        values = np.asarray(result.model.product_singular_values(balanced=True))
-        np.testing.assert_allclose(values, [limit.first, limit.others, limit.others], rtol=1e-9)
-
-    @pytest.mark.parametrize("steps", [20, 45, 60])  # before, in and after the escape
-    def test_on_the_way(self, steps):
-        result = self.run(Stop(steps))
-        reduced = reduced_flow(float(result.report["time"]), **self.family)
-        for values in result.model.factor_singular_values():
-            np.testing.assert_allclose(
-                values, [reduced.first, reduced.second, reduced.second], rtol=1e-8
-            )
+    for steps in (20, 45, 60):  # before, in and after the escape
+        result = run(Stop(steps))
+        reduced = reduced_flow(float(result.report["time"]), **family)
+        expected = [reduced.first, reduced.second, reduced.second]
+        for factor in result.model.factors:
+            values = np.linalg.svd(np.asarray(factor), compute_uv=False)
+            np.testing.assert_allclose(values, expected, rtol=1e-8)
 
 
 def test_long_times_take_few_steps():
@@ -254,10 +228,10 @@ def test_long_times_take_few_steps():
     result = descend(
         Lanes.stack(students),
         problem,
-        GradientFlow(GaussNewton(), rtol=1e-4, atol=1e-8, until=1e10),
+        GradientFlow(GaussNewton(), rtol=1e-3, atol=1e-6, until=1e10),
         stop=Stop(2000),
     )
     assert result.outcomes == {"stopped": 4}
     np.testing.assert_array_equal(result.report["time"], 1e10)
-    assert (result.steps < 600).all()
+    assert (result.steps < 500).all()
     assert (result.loss < 1e-12).all()

@@ -94,7 +94,8 @@ class Program(eqx.Module):
         if self.watch_gradient:
             converged |= out.gradient_norm <= limits["gradient"]
         status = jnp.where(converged, Outcome.converged, status)
-        status = jnp.where(loss <= limits["diverged"], status, Outcome.diverged)
+        finite = jnp.isfinite(loss) & (loss <= limits["diverged"])
+        status = jnp.where(finite, status, Outcome.diverged)
         status = jnp.where(running, status, lane.status).astype(jnp.int32)
 
         moves = status == Outcome.running

@@ -75,13 +75,16 @@ class StabilisedRungeKutta(diffrax.AbstractSolver):
         self, field: Callable[[Array], Array], point: Array, direction: Array, iterations: int
     ) -> tuple[Array, Array]:
         """The size of the Jacobian along the direction that it stretches most."""
-        radius = jnp.zeros((), point.dtype)
-        for _ in range(iterations):
+
+        def stretch(_: Any, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+            _, direction = carry
             _, stretched = jax.jvp(field, (point,), (direction,))
             radius = jnp.linalg.norm(stretched)
             safe = jnp.where(radius > 0, radius, 1.0)
-            direction = jnp.where(radius > 0, stretched / safe, direction)
-        return radius, direction
+            return radius, jnp.where(radius > 0, stretched / safe, direction)
+
+        # A loop, not unrolled: the field is compiled once here.
+        return jax.lax.fori_loop(0, iterations, stretch, (jnp.zeros((), point.dtype), direction))
 
     def step(
         self,
