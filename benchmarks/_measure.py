@@ -5,6 +5,7 @@ The ratio of two measurements in the same run is what counts; seconds differ bet
 
 import json
 import os
+import resource
 import time
 from collections.abc import Callable
 from typing import Any
@@ -22,12 +23,14 @@ def pin() -> None:
 
 def cpu_seconds(work: Callable[[], Any]) -> float:
     """The CPU time that `work` takes, in this process and in the compilers that it starts."""
-    before = os.times()
+    before = _used()
     work()
-    after = os.times()
-    return (after.user - before.user) + (after.system - before.system) + (
-        after.children_user - before.children_user
-    ) + (after.children_system - before.children_system)
+    return _used() - before
+
+
+def _used() -> float:
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in usage)
 
 
 def best_of(work: Callable[[], Any], repeats: int = 2) -> float:
@@ -35,7 +38,9 @@ def best_of(work: Callable[[], Any], repeats: int = 2) -> float:
     return min(cpu_seconds(work) for _ in range(repeats))
 
 
-def report(workload: str, *, cold: float, warm: float, peers: dict[str, float], **extra: Any) -> None:
+def report(
+    workload: str, *, cold: float, warm: float, peers: dict[str, float], **extra: Any
+) -> None:
     """Print one JSON line: seconds of CPU time, and each peer's over ours, cold and warm."""
     line = {
         "workload": workload,

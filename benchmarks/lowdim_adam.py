@@ -11,7 +11,7 @@ import sys
 from benchmarks._measure import best_of, cpu_seconds, pin, report
 
 LANES, WIDTH, LAGS, STEPS, RATE = 48, 40, 20, 15_000, 1e-3
-PLAIN_STEPS, BATCHED_STEPS = 40, 400
+PLAIN_STEPS, BATCHED_STEPS = 200, 400
 
 
 def starts(kind: str, seed: int = 0):

@@ -125,7 +125,9 @@ def _run(
         members = np.array([0, 0])
         params, given = _take(params, members), _take_given(program, given, members)
     lanes = start_lanes(program, params, given)
-    lanes = eqx.tree_at(lambda lane: lane.best_params, lanes, jax.tree.map(jnp.copy, params))
+    # A copy, since memory that is given away for reuse must not be given away twice.
+    best = jax.tree.map(lambda leaf: jnp.asarray(np.array(leaf)), params)
+    lanes = eqx.tree_at(lambda lane: lane.best_params, lanes, best)
     plan = Plan(stop.steps, record_steps)
     kind = jax.tree.structure((program, given)), plan.pauses
     packing = Packing(_PROGRAMS.setdefault(kind, Programs()))

@@ -5,8 +5,9 @@ h_j = Σ_i λ_i^j w_i with weights w_i = C_i B_i, the moments of w on the spectr
 
 Powers are made by repeated products, unrolled: 1000 gradient steps of 160 balanced models of width
 40 on 20 lags take 0.16 s in float64 and 0.13 s in float32 on one core, against 0.38 s and 0.22 s by
-`cumprod`, 0.46 s and 0.34 s by a scan, 2.8 s and 1.1 s by `power`. Contractions are dots, not sums,
-for the reason that `_dense_response` gives. Derivatives are automatic, in both modes.
+`cumprod`, 0.46 s and 0.34 s by a scan, 2.8 s and 1.1 s by `power`; with one input and one output,
+summed lag by lag, 0.1 s. Other contractions are dots, not sums, for the reason that
+`_dense_response` gives. Derivatives are automatic, in both modes.
 """
 
 import functools
@@ -83,6 +84,9 @@ class Diagonal(AbstractTransition):
     ) -> Float[Array, "length o i"]:
         """C A^j B for j < length."""
         check_length(length)
+        if len(output_map) == input_map.shape[1] == 1 and length <= _UNROLLED:
+            weights = output_map[0] * input_map[:, 0]
+            return _single_moments(self.diagonal, weights, length)[:, None, None]
         powers = _real_powers(self.diagonal, length)
         return _moments(powers, input_map, output_map, lambda b, c: c * b)
 
@@ -253,6 +257,21 @@ def _complex_powers(
     for _ in range(length - 1):
         powers.append(multiply(powers[-1]))
     return jnp.stack([p for p, _ in powers]), jnp.stack([q for _, q in powers])
+
+
+def _single_moments(
+    values: Float[Array, " d"], weights: Float[Array, " d"], length: int
+) -> Float[Array, " length"]:
+    """Σ_s λ_s^j w_s for j < length, with one input and one output.
+
+    A sum a lag is a third faster than a product with the powers, and as it stands here, over one
+    axis that no other operation shares, it has the same bits in a batch of any size.
+    """
+    terms, moments = weights, []
+    for _ in range(length):
+        moments.append(jnp.sum(terms))
+        terms = terms * values
+    return jnp.stack(moments)
 
 
 def _moments(
