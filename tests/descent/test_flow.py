@@ -17,6 +17,7 @@ from tacit.descent import (
     Lanes,
     StabilisedRungeKutta,
     Stop,
+    Unrolled,
     descend,
 )
 from tacit.models import DeepFactorisation, Dense, Diagonal, LinearRNN
@@ -28,6 +29,7 @@ from tacit.theory.depth import disconnected_limit, limit_singular_values, reduce
 # sum stays below 10 times the tolerance, with 200 (1e-6) it is 30 times it.
 SOLVERS = {
     "tsit5": (diffrax.Tsit5(), 1e-9),
+    "unrolled": (Unrolled(diffrax.Tsit5()), 1e-9),
     "dopri8": (diffrax.Dopri8(), 1e-10),
     "gauss-newton": (GaussNewton(), 1e-5),
     "stabilised": (StabilisedRungeKutta(), 1e-4),

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tacit.descent import Downhill, GaussNewton, Objective, StabilisedRungeKutta
+from tacit.descent import Downhill, GaussNewton, Objective, StabilisedRungeKutta, Unrolled
 from tacit.descent._small_solve import solve_positive
 
 
@@ -99,6 +99,19 @@ def test_the_stabilised_estimate_is_the_local_error():
     # It estimates the error of a method with infinitely many stages, so up to a moderate factor.
     ratio = np.linalg.norm(estimate) / np.linalg.norm(end - exact)
     assert 0.5 < ratio < 3
+
+
+@pytest.mark.parametrize(
+    "solver", [diffrax.Tsit5(), diffrax.Dopri5(), diffrax.Dopri8(), diffrax.Bosh3()], ids=str
+)
+def test_unrolled_solvers_take_the_steps_of_the_solver(solver):
+    with jax.enable_x64(True):
+        start = jnp.asarray([1.5, -0.8])
+        ours, our_error = fixed_steps(Unrolled(solver), Curved(), start, 0.05, 3)
+        theirs, their_error = fixed_steps(solver, Curved(), start, 0.05, 3)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-14)
+    np.testing.assert_allclose(our_error, their_error, rtol=0, atol=1e-15)
+    assert Unrolled(solver).error_order(term(Curved())) == solver.error_order(term(Curved()))
 
 
 STIFF = Quadratic((1.0, 30.0, 900.0, 2e4))

@@ -14,6 +14,7 @@ from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
 from tacit.descent._stabilised import StabilisedRungeKutta
 from tacit.descent._stop import Stop
+from tacit.descent._unrolled import Unrolled
 
 __all__ = [
     "AbstractClock",
@@ -35,5 +36,6 @@ __all__ = [
     "StabilisedRungeKutta",
     "Statistics",
     "Stop",
+    "Unrolled",
     "descend",
 ]

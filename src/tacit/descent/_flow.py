@@ -3,7 +3,7 @@
 **Which solver, when.**
 - `diffrax.Tsit5()` (the default) and `diffrax.Dopri8()`: smooth problems of any kind, until they
   become stiff late in training. Dopri8 pays below a tolerance of about 1e-8, and for escapes from
-  tiny initial scales.
+  tiny initial scales. `Unrolled(…)` of either for thousands of tiny models.
 - `GaussNewton()`: few residuals, long times (to 1e10): linearly implicit, one k × k solve a stage.
 - `StabilisedRungeKutta()`: mildly stiff problems of middle size, such as 100 × 100 factors, where
   an explicit method is held back by stability and an implicit one by its linear algebra.
