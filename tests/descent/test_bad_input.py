@@ -115,3 +115,13 @@ def test_lanes():
     np.testing.assert_array_equal(lanes[-1], np.ones(2))
     with pytest.raises(IndexError, match="lane 2 of 2"):
         lanes[2]
+
+
+def test_lanes_are_taken_and_replaced_by_number():
+    lanes = Lanes({"a": np.arange(8.0).reshape(4, 2), "name": "kept"})
+    taken = lanes.take(np.array([3, 1, 1]))
+    np.testing.assert_array_equal(taken.tree["a"], [[6, 7], [2, 3], [2, 3]])
+    assert taken.tree["name"] == "kept"
+    changed = lanes.replaced(np.array([0, 2]), Lanes({"a": -np.ones((2, 2)), "name": "kept"}))
+    np.testing.assert_array_equal(changed.tree["a"], [[-1, -1], [2, 3], [-1, -1], [6, 7]])
+    np.testing.assert_array_equal(lanes.tree["a"][0], [0, 1])  # the original is left alone

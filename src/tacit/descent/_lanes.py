@@ -70,6 +70,31 @@ class Lanes(eqx.Module, Generic[T]):
             raise IndexError(f"lane {index} of {self.count}")
         return jax.tree.map(lambda leaf: leaf[index] if _is_data(leaf) else leaf, self.tree)
 
+    @precise
+    def take(self, rows: np.ndarray) -> "Lanes[T]":
+        """Some lanes, in the order of `rows`; a row may come more than once."""
+
+        def pick(leaf: Any) -> Any:
+            if not _is_data(leaf):
+                return leaf
+            picked = np.asarray(leaf)[rows]  # on the host: nothing is compiled for it
+            return picked if isinstance(leaf, np.ndarray) else jnp.asarray(picked)
+
+        return Lanes(jax.tree.map(pick, self.tree))
+
+    @precise
+    def replaced(self, rows: np.ndarray, lanes: "Lanes[T]") -> "Lanes[T]":
+        """The lanes with those at `rows` replaced by others, in that order."""
+
+        def put(old: Any, new: Any) -> Any:
+            if not _is_data(old):
+                return old
+            merged = np.array(old)
+            merged[rows] = np.asarray(new)
+            return merged if isinstance(old, np.ndarray) else jnp.asarray(merged)
+
+        return Lanes(jax.tree.map(put, self.tree, lanes.tree))
+
     def __iter__(self) -> Iterator[T]:
         return (self[i] for i in range(self.count))
 

@@ -62,9 +62,6 @@ class Fig1Config(Config):
         1e-10, "runs with a larger loss do not count", low=0.0, high=1.0, analysis=True
     )
     tolerance: float = parameter(1e-8, "relative tolerance of the flow", low=1e-12, high=1e-2)
-    handover: float = parameter(
-        1e-12, "loss at which the flow's solver becomes implicit", low=0.0, high=1.0
-    )
     tail_tolerance: float = parameter(
         1e-5, "relative tolerance of the implicit solver", low=1e-12, high=1e-2
     )
