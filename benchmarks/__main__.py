@@ -3,14 +3,17 @@
 import subprocess
 import sys
 
-BENCHMARKS = ("lowdim_adam",)
+BENCHMARKS = ("lowdim_adam", "depth_fig1", "flow_diffeqsolve")
 
 
 def main() -> int:
     names = sys.argv[1:] or BENCHMARKS
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
-        print(f"benchmarks: {unknown[0]!r} is not known, there are {', '.join(BENCHMARKS)}", file=sys.stderr)
+        print(
+            f"benchmarks: {unknown[0]!r} is not known, there are {', '.join(BENCHMARKS)}",
+            file=sys.stderr,
+        )
         return 2
     codes = [subprocess.call([sys.executable, "-m", f"benchmarks.{name}"]) for name in names]
     return max(codes)
