@@ -29,7 +29,7 @@ def moment_range(
     moments: Iterable[Any],
     lag: int,
     *,
-    support: tuple[Any, Any] = (-1.0, 1.0),
+    support: Iterable[Any] = (-1.0, 1.0),
     tolerance: float | int = ROUNDING,
 ) -> MomentRange:
     """What m_lag can be over all positive measures on `support` with the first moments m_0 … m_n.
@@ -88,7 +88,7 @@ def moment_range(
     return MomentRange(-_greatest(lambda p: -moment(p, 0.0)), _greatest(lambda p: moment(p, 1.0)))
 
 
-def _ends(support: tuple[Any, Any]) -> tuple[Fraction, Fraction]:
+def _ends(support: Iterable[Any]) -> tuple[Fraction, Fraction]:
     try:
         low, high = support
     except (TypeError, ValueError):

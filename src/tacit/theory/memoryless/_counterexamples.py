@@ -29,7 +29,7 @@ class NearZeroLossCounterexample(NamedTuple):
     loss: float
 
 
-def cyclic_counterexample(width: int, target: ArrayLike) -> CyclicCounterexample:
+def cyclic_counterexample(width: int, target: float | int | ArrayLike) -> CyclicCounterexample:
     """Zero loss on every length k ≤ `period` and the target again at lag `period` (Prop. 5.1).
 
     A number w* ≠ 0 is remembered by a cyclic shift of all `width` states: B = e_1, C = w* e_1ᵀ,
@@ -74,7 +74,7 @@ def cyclic_counterexample(width: int, target: ArrayLike) -> CyclicCounterexample
 
 
 def near_zero_loss_counterexample(
-    width: int, target: ArrayLike, length: int, loss: float | int
+    width: int, target: float | int | ArrayLike, length: int, loss: float | int
 ) -> NearZeroLossCounterexample:
     """A symmetric model of loss at most `loss` on k lags whose response diverges (Lemma 6.3).
 

@@ -45,7 +45,7 @@ def impulse_response(
 
 
 def population_loss(
-    A: ArrayLike, B: ArrayLike, C: ArrayLike, target: ArrayLike, length: int
+    A: ArrayLike, B: ArrayLike, C: ArrayLike, target: float | int | ArrayLike, length: int
 ) -> np.float64:
     """E ½‖ŷ − W* x_k‖² for white inputs of length k (memoryless, Lemmas 3.1 and C.1).
 
@@ -64,7 +64,7 @@ def population_loss(
 
 
 def population_gradients(
-    A: ArrayLike, B: ArrayLike, C: ArrayLike, target: ArrayLike, length: int
+    A: ArrayLike, B: ArrayLike, C: ArrayLike, target: float | int | ArrayLike, length: int
 ) -> Gradients:
     """The gradients of `population_loss`, (5)–(7) and (21)–(23).
 
