@@ -2,13 +2,15 @@
 
 from fractions import Fraction
 
+import jax
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial import chebyshev
 
-from tacit.theory.lowdim import moment_range
+from tacit.models import LinearRNN, Symmetric
+from tacit.theory.lowdim import moment_range, prony
 
 LAG = 20
 
@@ -140,6 +142,37 @@ def test_known_ranges():
     # at 1 and −v, weights v/(1 + v) and 1/(1 + v), so v − v²
     low, high = moment_range([1.0, 0.0, 0.25], 3)
     assert (low, high) == pytest.approx((-0.1875, 0.1875))
+
+
+@pytest.mark.parametrize("order", [1, 2, 4, 5])
+def test_the_lower_end_is_gauss_quadrature(order):
+    # 2r moments, and a lag of their parity: the least later moment is that of r atoms
+    nodes, weights = teacher(6, 2)
+    moments = moments_of(nodes, weights, 2 * order)
+    atoms = prony(moments, order)
+    for lag in (2 * order, 2 * order + 6):
+        low, _ = moment_range(moments, lag)
+        assert low == pytest.approx(float(atoms.weights @ atoms.nodes**lag), rel=1e-10)
+
+
+@pytest.mark.parametrize("k", [4, 11, 20, 30])
+def test_many_moments_of_a_measure_that_is_not_discrete(k):
+    # dx/2 on [−1, 1]: rounded moments and exact ones give the same range, which narrows to 1/61
+    exact = [Fraction((j + 1) % 2, j + 1) for j in range(k)]
+    rounded = moment_range([float(m) for m in exact], 60)
+    assert rounded == pytest.approx(tuple(moment_range(exact, 60)), abs=1e-10)
+    assert rounded.low < 1 / 61 < rounded.high
+    assert rounded.width < {4: 1, 11: 0.1, 20: 0.01, 30: 2e-4}[k]
+
+
+def test_lags_of_a_model_are_moments():
+    matrix = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    A = matrix @ np.diag([-0.6, 0.1, 0.8]) @ matrix.T
+    with jax.enable_x64(True):
+        model = LinearRNN(Symmetric(A[np.triu_indices(3)]), np.array([[1.0], [0.4], [-0.3]]), None)
+        lags = model.impulse_response(31)  # (lags, outputs, inputs), of JAX
+        low, high = moment_range(lags[:7], 30)
+        assert low == high == pytest.approx(float(lags[30, 0, 0]), abs=1e-12)
 
 
 def test_the_even_teacher_of_the_paper_sits_on_the_ends_of_its_interval():

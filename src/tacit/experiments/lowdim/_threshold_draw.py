@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     from tacit.experiments.lowdim.threshold import ThresholdConfig
 
-FORMULAS = {0: "2d̂ + 1", 1: "2d̂", 2: "2d̂ − 1"}
+FORMULAS = {0: "2 × order + 1", 1: "2 × order", 2: "2 × order − 1"}
+ONE_SHORT = {0: "2 × order", 1: "2 × order − 1", 2: "2 × order − 2"}
+PLACES = {0: "inside", 1: "one on an end", 2: "on both ends"}
 _BELOW = 0.05  # points are drawn at this fraction of the bound: a log axis has no zero
 
 
@@ -34,8 +36,8 @@ def draw_threshold(
             f"The range of lag {config.lag} over all positive measures on [−1, 1] with the first k "
             f"moments of the teacher's: all balanced students of any width at zero loss on k lags. "
             f"No training; exact arithmetic. {len(config.seed)} random teachers for each order and "
-            f"placement: lines are medians, bands their whole spread. Open markers below the "
-            "dashed line are ranges of width zero."
+            f"placement: lines are medians, bands their whole spread. Open markers "
+            "below the dashed line: the first range of width zero."
         ),
     )
 
@@ -43,24 +45,28 @@ def draw_threshold(
 def _widths_panel(
     dataset: "xarray.Dataset", config: "ThresholdConfig", ends: int, words: str
 ) -> Panel:
-    marks: list[Mark] = [HorizontalRule(config.point, label="a point, below")]
+    marks: list[Mark] = [HorizontalRule(config.point, label="below: a point")]
     k = np.array(sorted(config.length), dtype=float)
     floor = _BELOW * config.point
-    orders = sorted(order for order in config.order if order >= ends)
-    for shade, order in zip(Shade.family(max(len(orders), 1)), orders, strict=True):
+    orders = sorted(config.order)
+    for shade, order in zip(Shade.family(len(orders)), orders, strict=True):
+        if order < ends:
+            continue
         table = dataset["width"].sel({ORDER: order, ENDS: ends, LENGTH: k.astype(int)})
         values = np.maximum(table.transpose(LENGTH, SEED).values, floor)
         low, middle, high = np.nanmin(values, 1), np.nanmedian(values, 1), np.nanmax(values, 1)
-        open_ = middle > config.point
+        wide = middle > config.point
+        # Lines end at the first point: those that follow would lie on one another.
+        last = int(np.argmin(wide)) + 1 if not wide.all() else len(k)
         marks += [
-            Band(k[open_], low[open_], high[open_], colour=shade),
-            Line(k, middle, label=f"d̂ = {order}", colour=shade),
-            Points(k[open_], middle[open_], colour=shade, size=4.0),
-            Points(k[~open_], middle[~open_], colour=shade, filled=False, size=4.0),
+            Band(k[wide], low[wide], high[wide], colour=shade),
+            Line(k[:last], middle[:last], label=f"order {order}", colour=shade),
+            Points(k[wide], middle[wide], colour=shade, size=4.0),
+            Points(k[:last][~wide[:last]], middle[:last][~wide[:last]], colour=shade, filled=False),
         ]
     return Panel(
         words,
-        Axis("known lags k"),
+        Axis("known lags k", ticks=_even(k)),
         Axis(f"width of the range of lag {config.lag}", scale="log"),
         marks,
         legend="outside",
@@ -76,11 +82,10 @@ def _thresholds_panel(dataset: "xarray.Dataset", config: "ThresholdConfig") -> P
         expected = np.array([threshold_of(order, ends) for order in orders], dtype=float)
         found = [first_point(dataset, order, ends, config.point) for order in orders]
         marks += [
-            Line(x, expected, label=f"k = {FORMULAS[ends]}", colour=colour, style="dashed"),
+            Line(x, expected, label=f"{PLACES[ends]}: {FORMULAS[ends]}", colour=colour),
             Points(
                 np.repeat(x, [len(values) for values in found]),
                 np.concatenate([np.zeros(0), *found]),
-                label=f"found, {ends} on the ends",
                 colour=colour,
                 marker=("o", "s", "^")[ends],
                 size=6.0,
@@ -88,11 +93,11 @@ def _thresholds_panel(dataset: "xarray.Dataset", config: "ThresholdConfig") -> P
         ]
     return Panel(
         "the first k from which on it is a point",
-        Axis("order d̂ of the teacher", ticks=sorted(float(order) for order in config.order)),
+        Axis("order of the teacher", ticks=sorted(float(order) for order in config.order)),
         Axis("known lags k"),
         marks,
         legend="outside",
-        note="every teacher is drawn; those of one order coincide",
+        note="lines: the formula; markers: every teacher, those of one order coincide",
     )
 
 
@@ -103,6 +108,7 @@ def _range_panel(dataset: "xarray.Dataset", config: "ThresholdConfig") -> Panel:
     one = dataset.sel({ORDER: order, ENDS: ends, SEED: seed, LENGTH: k})
     x = k.astype(float)
     truth = float(one["truth"].values[0])
+    threshold = 10.0 ** np.floor(np.log10(max(abs(truth), 1e-9)))
     marks: list[Mark] = [
         Band(x, one["low"].values, one["high"].values, colour=0, label="what is possible"),
         Line(x, one["low"].values, colour=0, marker="o"),
@@ -111,11 +117,11 @@ def _range_panel(dataset: "xarray.Dataset", config: "ThresholdConfig") -> Panel:
     ]
     return Panel(
         f"one teacher of order {order}: the range itself",
-        Axis("known lags k"),
-        Axis(f"lag {config.lag}", scale="symlog", threshold=max(abs(truth) / 4, 1e-6)),
+        Axis("known lags k", ticks=_even(x)),
+        Axis(f"lag {config.lag}", scale="symlog", threshold=threshold),
         marks,
         legend="outside",
-        note=f"{ends} atoms on the ends; seed {seed}",
+        note=f"atoms {PLACES[ends]}; seed {seed}",
     )
 
 
@@ -144,16 +150,21 @@ def _last_panel(dataset: "xarray.Dataset", config: "ThresholdConfig") -> Panel:
             Line(
                 x,
                 np.nanmedian(values, 1),
-                label=f"{ends} on the ends, k = {FORMULAS[ends]} − 1",
+                label=f"{PLACES[ends]}: k = {ONE_SHORT[ends]}",
                 colour=colour,
                 marker=("o", "s", "^")[ends],
             ),
         ]
     return Panel(
         "one lag short: what is still open",
-        Axis("order d̂ of the teacher", ticks=sorted(float(order) for order in config.order)),
+        Axis("order of the teacher", ticks=sorted(float(order) for order in config.order)),
         Axis(f"width of the range of lag {config.lag}", scale="log"),
         marks,
         legend="outside",
-        note="the jump at the threshold shrinks tenfold with each order: hard to see by training",
+        note="the height of the jump at the threshold: what training must resolve to see it",
     )
+
+
+def _even(k: np.ndarray) -> list[float]:
+    """Ticks at even lengths, or at all of a few."""
+    return [float(x) for x in k if len(k) < 8 or x % 2 == 0]

@@ -1,4 +1,4 @@
-"""Where the range of a later lag must become a point, and the stored widths on either side of it."""
+"""Where the range of a later lag must become a point, and stored widths on either side of it."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ def widths_at(
     ends: int,
     chosen: Callable[[int, int], bool],
 ) -> np.ndarray:
-    """The widths of all teachers of these orders at the lengths k for which `chosen`(k, threshold)."""
+    """Widths of all teachers of these orders, at the lengths for which `chosen`(k, threshold)."""
     found = [np.zeros(0)]
     for order in orders:
         edge = threshold_of(order, ends)
@@ -38,7 +38,7 @@ def widths_at(
 
 
 def first_point(dataset: "xarray.Dataset", order: int, ends: int, point: float) -> np.ndarray:
-    """For each teacher, the first k from which on all its ranges are points; NaN if there is none."""
+    """For each teacher, the first k from which on all its ranges are points; NaN without one."""
     table = dataset["width"].sel({ORDER: order, ENDS: ends}).transpose(SEED, LENGTH)
     lengths = np.asarray(dataset[LENGTH].values)
     ranked = np.argsort(lengths)

@@ -24,7 +24,7 @@ from tacit.experiments._config import Config
 from tacit.experiments._errors import UsageError
 from tacit.experiments._parameter import parameter
 from tacit.experiments.lowdim._threshold_draw import draw_threshold
-from tacit.experiments.lowdim._threshold_widths import ENDS, ORDER, threshold_of, widths_at
+from tacit.experiments.lowdim._threshold_widths import ENDS, ORDER, widths_at
 from tacit.store import SEED, Variable
 from tacit.sweep import Batch
 
@@ -117,7 +117,7 @@ class Threshold(Experiment):
             below = widths_at(dataset, "width", orders, ends, lambda k, edge: k < edge)
             found += [
                 claim_about_value(
-                    np.max(above, initial=-np.inf) if above.size else np.nan,
+                    above.max() if above.size else np.nan,
                     name=f"{ends} on the ends: a point from {formula}",
                     statement=f"{words}, k ≥ {formula} lags leave one value of lag {config.lag}: "
                     "the widest range is a point.",
@@ -125,7 +125,7 @@ class Threshold(Experiment):
                     at_most=config.point,
                 ),
                 claim_about_value(
-                    np.min(below, initial=np.inf) if below.size else np.nan,
+                    below.min() if below.size else np.nan,
                     name=f"{ends} on the ends: open below {formula}",
                     statement=f"{words}, k < {formula} lags leave a range of values of lag "
                     f"{config.lag}: the narrowest range is wider than a point.",
@@ -165,6 +165,3 @@ class Threshold(Experiment):
     ) -> Figure:
         """Widths against k for each placement, the thresholds found, and what one range does."""
         return draw_threshold(dataset, config, WORDS)
-
-
-__all__ = ["Threshold", "ThresholdConfig", "threshold_of"]

@@ -52,7 +52,8 @@ def moment_range(
       then so is the decision whether the range is a point.
     - `lag`: which moment; one that is given already is its own range.
     - `support`: the two ends (a, b) of the interval.
-    - `tolerance`: relative error of moments that are floats. A measure within it of the boundary
+    - `tolerance`: relative error of moments that are floats, by default that of sums in float64
+      (float32 needs about 2e-6). A measure within it of the boundary
       of the feasible ones counts as on it (where the range is a point), outside it as impossible.
 
     Moments that no positive measure on the support has are a `ValueError`.

@@ -66,10 +66,8 @@ class Moments:
 
 
 def as_fraction(name: str, value: Any) -> Fraction:
-    """A real number, exactly."""
-    number = (
-        value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
-    )
+    """A real number, exactly; an array of one entry, of NumPy or JAX, is its number."""
+    number = value.item() if hasattr(value, "item") and value.size == 1 else value
     real = isinstance(number, numbers.Real) and not isinstance(number, bool)
     if not real or not math.isfinite(number):
         raise ValueError(f"{name} must be a finite real number, got {value!r}")
