@@ -122,3 +122,13 @@ def test_the_committed_reference_is_as_expected(preset):
 def test_the_lag_must_be_a_later_one():
     with pytest.raises(UsageError, match="lag"):
         ThresholdConfig(lag=10)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"order": (1,), "ends": (2,)}, {"length": (3,)}, {"order": (6, 2), "length": (9, 4, 14)}],
+)
+def test_any_grid_can_be_drawn(settings):
+    config = ThresholdConfig(**settings)
+    figure = Threshold().draw(made_up(config, 0), config, [])
+    assert len(figure.panels) == len(config.ends) + 3
