@@ -6,15 +6,17 @@ With the gates a = W x + b + U h of a step, in blocks i, f, g, o of d rows,
 
 and cotangents λ of h' and μ of c', the reverse scan adds λ o (1 − tanh²c') to μ, needs
 δi = μ g i (1−i), δf = μ c f (1−f), δg = μ i (1−g²), δo = λ tanh(c') o (1−o), and sends μ f back to
-c and [δi, δf, δg, δo] U to h. The weight gradients are products over the steps of all sequences at
-once, as for the GRU.
+c and [δi, δf, δg, δo] U to h. The weight gradients are sums over all steps and
+sequences, dU = Σ δᵀ h and dW = Σ δᵀ x.
 """
+
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from tacit._types import Array, Float
-from tacit.models._recurrence import before, drive_inside, exact_products, flat
+from tacit.models._recurrence import before, exact_products, gate_drives, reverse_scan
 
 _Sequence = Float[Array, "time batch d"]
 _Residuals = tuple[
@@ -47,16 +49,14 @@ def _forward(
 ) -> tuple[_Sequence, _Residuals]:
     d = U.shape[1]
     with exact_products():
-        taken, drive = drive_inside(inputs, W, b)
+        taken, drives = gate_drives(inputs, W, b, 4)
 
-        def step(
-            carry: _Pair, x: Float[Array, "batch n"]
-        ) -> tuple[_Pair, tuple[Float[Array, "batch d"], ...]]:
+        def step(carry: _Pair, x: Any) -> tuple[_Pair, tuple[Float[Array, "batch d"], ...]]:
             h, c = carry
-            a = drive(x) + h @ U.T
-            gates = jax.nn.sigmoid(a[:, : 2 * d])
-            i, f = gates[:, :d], gates[:, d:]
-            g, o = jnp.tanh(a[:, 2 * d : 3 * d]), jax.nn.sigmoid(a[:, 3 * d :])
+            blocks = zip(drives(x), jnp.split(h @ U.T, 4, axis=1), strict=True)
+            a = [drive + inner for drive, inner in blocks]
+            i, f, o = (jax.nn.sigmoid(a[block]) for block in (0, 1, 3))
+            g = jnp.tanh(a[2])
             c = f * c + i * g
             h = o * jnp.tanh(c)
             return (h, c), (h, c, i, f, g, o)
@@ -72,34 +72,29 @@ def _backward(
 ) -> tuple[Float[Array, "..."], ...]:
     inputs, W, U, states, cells, gates = residuals
 
-    def step(
+    def pull(
         carry: _Pair, seen: tuple[Float[Array, "batch d"], ...]
-    ) -> tuple[_Pair, Float[Array, "batch g"]]:
+    ) -> tuple[_Pair, Float[Array, "batch g"], Float[Array, "batch g"]]:
         adjoint, cell_adjoint = carry
         i, f, g, o, c, c_before, ct = seen
         adjoint = adjoint + ct
         squashed = jnp.tanh(c)
         cell_adjoint = cell_adjoint + adjoint * o * (1 - squashed * squashed)
-        gates = [
-            cell_adjoint * g * i * (1 - i),
-            cell_adjoint * c_before * f * (1 - f),
-            cell_adjoint * i * (1 - g * g),
-            adjoint * squashed * o * (1 - o),
-        ]
-        inner = jnp.concatenate(gates, axis=1)
-        return (inner @ U, cell_adjoint * f), inner
-
-    with exact_products():
-        start = jnp.zeros_like(states[0])
-        seen = (*gates, cells, before(cells), cotangent)
-        _, inner = jax.lax.scan(step, (start, start), seen, reverse=True)
-        rows = flat(inner)
-        return (
-            (rows @ W).reshape(inputs.shape),
-            rows.T @ flat(inputs),
-            rows.T @ flat(before(states)),
-            jnp.sum(rows, axis=0),
+        inner = jnp.concatenate(
+            [
+                cell_adjoint * g * i * (1 - i),
+                cell_adjoint * c_before * f * (1 - f),
+                cell_adjoint * i * (1 - g * g),
+                adjoint * squashed * o * (1 - o),
+            ],
+            axis=1,
         )
+        return (inner @ U, cell_adjoint * f), inner, inner
+
+    zero = jnp.zeros_like(states[0])
+    seen = (*gates, cells, before(cells), cotangent)
+    found = reverse_scan(pull, (zero, zero), seen, inputs, before(states), W, U)
+    return found.inputs, found.W, found.U, found.bias
 
 
 lstm_states.defvjp(_forward, _backward)
