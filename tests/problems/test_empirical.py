@@ -102,7 +102,7 @@ def test_a_lying_teacher_is_the_teacher_on_short_sequences():
     np.testing.assert_array_equal(np.asarray(liar.impulse_response(4))[3:, 0, 0], [5])
 
 
-@pytest.mark.parametrize("kind", ["linear", "GRU", "LSTM"])
+@pytest.mark.parametrize("kind", ["linear", "GRU", "LSTM"])  # three programs
 def test_students_of_all_kinds_learn_at_several_lengths_in_one_program(kind):
     teacher = FiniteResponse(np.asarray([1.0, 0.5], np.float32))
     make = {

@@ -125,7 +125,7 @@ class GRUExperiment(Experiment):
         """Responses and mean outputs beside errors, so that both figures can be drawn."""
         return {
             "outcome": OUTCOME,
-            "steps": Variable((), "1", "Adam steps made", "int64"),
+            "steps_made": Variable((), "1", "Adam steps made", "int64"),
             "target": Variable((STEP,), "1", "what the teacher was trained to answer an impulse"),
             "teacher_response": Variable((STEP,), "1", "the teacher's answer to an impulse"),
             "teacher_loss": Variable((), "1", "the teacher's own loss relative to zero's"),

@@ -66,7 +66,7 @@ def train_students(batch: Batch, config: GRUConfig) -> Mapping[str, Any]:
     gap = ours[0] - theirs
     return {
         "outcome": found.outcome,
-        "steps": found.steps,
+        "steps_made": found.steps,
         "target": np.broadcast_to(target, (len(batch), config.horizon)),
         "teacher_response": responses[0],
         "teacher_loss": teacher_loss[place],
