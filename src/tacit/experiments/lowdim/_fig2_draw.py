@@ -23,7 +23,7 @@ def draw_errors(dataset: "xarray.Dataset", config: GRUConfig) -> Figure:
         marks: list[Mark] = [
             VerticalRule(4.0 * size, label="k = 4 × teacher size"),
             VerticalRule(2.0 * size, label="k = 2 × teacher size", style="dotted"),
-            HorizontalRule(1.0, label="zero predictor"),
+            HorizontalRule(1.0, label="zero predictor", colour="muted", style="solid"),
         ]
         for place, width in enumerate(config.width):
             errors = dataset["relative_error"].sel({TEACHER: teacher, WIDTH: width})
@@ -91,7 +91,7 @@ def draw_outputs(dataset: "xarray.Dataset", config: GRUConfig) -> Figure:
             ]
         axis = Axis("mean output")
         first.append(Panel(f"{TITLES[teacher]}, seed 0", time, axis, marks, legend="outside"))
-        axis = Axis("distance to the teacher (rms, relative)", scale="log")
+        axis = Axis("relative rms distance", scale="log")
         second.append(Panel(TITLES[teacher], time, axis, gaps, legend="outside"))
     return Figure(
         "What students of two training lengths do after them",
@@ -100,7 +100,8 @@ def draw_outputs(dataset: "xarray.Dataset", config: GRUConfig) -> Figure:
         caption=(
             f"GRU teachers of {config.teacher_width} units, GRU students of {config.width[0]}. "
             f"Above: outputs averaged over {config.inputs} white inputs. Below: root mean square "
-            "over these inputs of student minus teacher at each step, relative to the teacher's; "
+            "over these inputs of student minus teacher at each step, relative to the teacher's; the "
+            "loss asks for the output at step k alone, so a dip there may be all that was learned; "
             f"medians over {len(config.seed)} seeds, bands the middle half."
         ),
     )

@@ -101,7 +101,8 @@ def _students(width: int, seeds: np.ndarray, lengths: np.ndarray, config: GRUCon
 
 def _problems(teachers: Lanes[GRU], lengths: np.ndarray, config: GRUConfig) -> SampledLoss:
     weights = np.stack([step_weights(int(k), longest=config.longest) for k in lengths])
-    return SampledLoss(teachers.tree, jnp.asarray(weights, jnp.float32), config.sequences)
+    made = eqx.filter_vmap(lambda teacher, w: SampledLoss(teacher, w, config.sequences))
+    return made(teachers.tree, jnp.asarray(weights, jnp.float32))
 
 
 def _power(teachers: Lanes[GRU], config: GRUConfig) -> np.ndarray:
