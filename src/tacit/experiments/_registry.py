@@ -18,6 +18,8 @@ ENTRY_POINTS = "tacit.experiments"
 BUILT_IN = {
     "lowdim/fig1a": "tacit.experiments.lowdim.fig1a:Fig1a",
     "lowdim/threshold": "tacit.experiments.lowdim.threshold:Threshold",
+    "lowdim/fig2a": "tacit.experiments.lowdim.fig2a:Fig2a",
+    "lowdim/fig2b": "tacit.experiments.lowdim.fig2b:Fig2b",
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
 }
 
