@@ -10,7 +10,8 @@ from tacit.experiments._lines import median_line
 def test_median_and_middle_half_in_the_order_of_x():
     table = np.array([[5.0, 1, 2, 3, 4], [50, 10, 20, 30, 40]])
     band, line = median_line([2, 1], table, label="runs", colour=1)
-    assert isinstance(band, Band) and isinstance(line, Line)
+    assert isinstance(band, Band)
+    assert isinstance(line, Line)
     np.testing.assert_array_equal(line.x, [1, 2])
     np.testing.assert_array_equal(line.y, [30, 3])
     np.testing.assert_array_equal(band.low, [20, 2])
@@ -20,7 +21,9 @@ def test_median_and_middle_half_in_the_order_of_x():
 def test_infinite_runs_count_and_missing_ones_do_not():
     table = [[1.0, np.inf, np.inf], [1.0, np.nan, 3.0], [np.nan] * 3]
     (line,) = median_line([0, 1, 2], table, label="runs", colour=0, band=False)
-    assert np.isposinf(line.y[0]) and line.y[1] in (1.0, 3.0) and np.isnan(line.y[2])
+    assert np.isposinf(line.y[0])
+    assert line.y[1] in (1.0, 3.0)
+    assert np.isnan(line.y[2])
 
 
 @pytest.mark.parametrize("table", [np.ones(3), np.ones((2, 3)), np.ones((3, 2, 2))])

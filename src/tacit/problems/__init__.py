@@ -3,12 +3,14 @@
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
 from tacit.problems._pattern import Pattern
 from tacit.problems._population import PopulationLoss
+from tacit.problems._spectra import even_spectrum, random_spectrum
 from tacit.problems._teachers import (
     balanced_teacher,
+    delay_teacher,
     equal_weights,
-    even_spectrum,
     gaussian_weights,
-    random_spectrum,
+    random_unbalanced_teacher,
+    spread_weights,
 )
 
 __all__ = [
@@ -16,9 +18,12 @@ __all__ = [
     "Pattern",
     "PopulationLoss",
     "balanced_teacher",
+    "delay_teacher",
     "equal_weights",
     "even_spectrum",
     "gaussian_weights",
     "low_rank_matrix",
     "random_spectrum",
+    "random_unbalanced_teacher",
+    "spread_weights",
 ]

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 ITERATES = ("last", "best", "polished")
 
-PADDING = 20  # lags are padded to a multiple of it, so that all usual lengths share a program
-
 
 @dataclass(frozen=True, kw_only=True)
 class Fig1aConfig(Config):
