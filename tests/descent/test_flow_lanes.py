@@ -119,6 +119,18 @@ def test_packing_keeps_every_lane_in_its_place(whole, monkeypatch):
     assert_same_lanes(packed, whole, np.arange(LANES))
 
 
+def test_more_lanes_than_a_block_holds(whole):
+    # Five copies of every lane, far apart: two blocks, made up anew as lanes end.
+    models, problems = (take(lanes, np.tile(np.arange(LANES), 5)) for lanes in completions())
+    many = descend(models, problems, PLAIN, stop=Stop(3000, loss=1e-12))
+    for copy in range(5):
+        rows = np.arange(copy * LANES, (copy + 1) * LANES)
+        np.testing.assert_array_equal(factors_of(many.model)[rows], factors_of(whole.model))
+        np.testing.assert_array_equal(many.steps[rows], whole.steps)
+        for name, values in many.report.items():
+            np.testing.assert_array_equal(values[rows], whole.report[name])
+
+
 def test_a_clock_leaves_the_path_alone():
     # Where each lane is after so many steps of the clocked flow, the plain flow is at that time.
     models, problems = completions()

@@ -121,7 +121,7 @@ def test_a_failed_save_keeps_the_old_file(figure, tmp_path, monkeypatch):
         target.write_text("half")
         raise OSError("disk full")
 
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", fail)
+    monkeypatch.setattr("matplotlib.backends.backend_agg.FigureCanvasAgg.print_png", fail)
     with pytest.raises(OSError, match="disk full"):
         save_png(figure, path)
     assert path.read_text() == "old"

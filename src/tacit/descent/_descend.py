@@ -19,7 +19,7 @@ from tacit.descent._plan import Packing, Plan, Programs
 from tacit.descent._progress import progress_bar
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
-from tacit.descent._segment import Given, Lane, Program, run_segment, start_lanes
+from tacit.descent._segment import Given, Lane, Program, block_size, run_segment, start_lanes
 from tacit.descent._stop import Stop
 
 
@@ -154,8 +154,10 @@ def _run(
         if not running.any():
             harvest.lanes(members, lanes, program.method.report(lanes.state))
             break
-        bucket = packing.bucket(members.size, int(running.sum()), clock)
-        if bucket < members.size:
+        block = block_size(lanes)
+        computed = min(members.size, -(-int(running.sum()) // block) * block)  # rows, not lanes
+        bucket = packing.bucket(computed, int(running.sum()), clock)
+        if bucket < computed:
             ended = _take(lanes, np.flatnonzero(~running))
             harvest.lanes(members[~running], ended, program.method.report(ended.state))
             # Ended lanes fill the bucket up; they stand still.

@@ -1,6 +1,7 @@
 """The one compiled loop: all lanes step together until the next point of interest."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -11,6 +12,9 @@ from tacit._types import Array, PRNGKeyArray, PyTree
 from tacit.descent._method import AbstractMethod
 from tacit.descent._objective import Objective
 from tacit.descent._outcome import Outcome
+
+ROUND = 64  # steps of a block of lanes before the next has its turn
+BLOCK_NUMBERS = 4096  # parameters in a block of lanes, about
 
 
 class Lane(eqx.Module):
@@ -127,26 +131,96 @@ class Program(eqx.Module):
     ) -> tuple[Lane, Array, dict[str, PyTree]]:
         """Run to each step in `until` in turn, looking at every lane there.
 
-        Steps are counted by one clock: lanes that ended stand still until they are taken out.
+        Steps are counted by one clock, and lanes that have ended stand still.
         """
-        step = jax.vmap(self.step, in_axes=(0, self._axes, None, None))
         look = jax.vmap(self.look, in_axes=(0, self._axes, None))
+        size = block_size(lanes)
+        go = self._together if size == lanes.status.size else self._in_blocks
 
         def to_next(carry: tuple[Lane, Array], stop: Array) -> tuple[tuple[Lane, Array], PyTree]:
-            def unfinished(carry: tuple[Lane, Array]) -> Array:
-                lanes, clock = carry
-                return (clock < stop) & jnp.any(lanes.status == Outcome.running)
-
-            def body(carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
-                lanes, clock = carry
-                return step(lanes, given, clock, limits), clock + 1
-
-            lanes, clock = jax.lax.while_loop(unfinished, body, carry)
+            lanes, clock = go(*carry, given, limits, stop)
             seen = look(lanes, given, clock) if self.measures or until.size > 1 else {}
             return (lanes, clock), seen
 
         (lanes, clock), seen = jax.lax.scan(to_next, (lanes, clock), until)
         return lanes, clock, seen
+
+    def _together(
+        self, lanes: Lane, clock: Array, given: Given, limits: dict[str, Array], stop: Array
+    ) -> tuple[Lane, Array]:
+        """All lanes side by side, until `stop` or until the last has ended."""
+        step = jax.vmap(self.step, in_axes=(0, self._axes, None, None))
+
+        def body(carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
+            lanes, clock = carry
+            return step(lanes, given, clock, limits), clock + 1
+
+        return jax.lax.while_loop(_unfinished(stop), body, (lanes, clock))
+
+    def _in_blocks(
+        self, lanes: Lane, clock: Array, given: Given, limits: dict[str, Array], stop: Array
+    ) -> tuple[Lane, Array]:
+        """The same, a block of running lanes after another, by rounds of some steps.
+
+        The blocks are made up afresh in every round, so lanes that have ended cost nothing.
+        """
+        count, size = lanes.status.size, block_size(lanes)
+        beyond = jnp.arange(count, -(-count // size) * size)  # fill the last block; never written
+
+        def round_of_steps(carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
+            lanes, clock = carry
+            running = lanes.status == Outcome.running
+            order = jnp.concatenate([jnp.argsort(~running, stable=True), beyond])
+            end = jnp.minimum(clock + ROUND, stop)
+
+            def one_block(index: Array, carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
+                lanes, latest = carry
+                rows = jax.lax.dynamic_slice_in_dim(order, index * size, size)
+
+                def take(leaf: Array) -> Array:
+                    return jnp.take(leaf, rows, axis=0, mode="clip")
+
+                def put(whole: Array, part: Array) -> Array:
+                    return whole.at[rows].set(part, mode="drop", unique_indices=True)
+
+                block = jax.tree.map(take, lanes)
+                block, now = self._together(block, clock, self._taken(given, take), limits, end)
+                return jax.tree.map(put, lanes, block), jnp.maximum(latest, now)
+
+            blocks = -(-jnp.sum(running) // size)
+            return jax.lax.fori_loop(0, blocks, one_block, (lanes, clock))
+
+        return jax.lax.while_loop(_unfinished(stop), round_of_steps, (lanes, clock))
+
+    def _taken(self, given: Given, take: Callable[[Array], Array]) -> Given:
+        shared = self.problem_axis is None
+        taken = jax.tree.map(take, eqx.tree_at(lambda g: g.problem, given, None))
+        problem = given.problem if shared else jax.tree.map(take, given.problem)
+        return eqx.tree_at(lambda g: g.problem, taken, problem, is_leaf=lambda leaf: leaf is None)
+
+
+def block_size(lanes: Lane) -> int:
+    """How many lanes are computed at a time: few, so that those that end can be left out soon.
+
+    On one core, blocks of some thousand numbers are as fast, lane by lane, as any larger (600
+    flows of 16 parameters: 0.47 µs a lane and attempt in blocks of 64, 0.35 all at once, 48 dense
+    linear RNNs under Adam: 12.2 µs in blocks of 6, 11.6). An accelerator takes them all at once.
+    """
+    count = lanes.status.size
+    numbers = sum(leaf.size for leaf in jax.tree.leaves(lanes.params)) // count
+    if jax.default_backend() != "cpu":
+        return count
+    largest = min(max(BLOCK_NUMBERS // numbers, 8), 64)
+    blocks = -(-count // largest)
+    return -(-count // blocks)
+
+
+def _unfinished(stop: Array) -> Callable[[tuple[Lane, Array]], Array]:
+    def unfinished(carry: tuple[Lane, Array]) -> Array:
+        lanes, clock = carry
+        return (clock < stop) & jnp.any(lanes.status == Outcome.running)
+
+    return unfinished
 
 
 def _choose(condition: Array, new: PyTree, old: PyTree) -> PyTree:

@@ -2,6 +2,7 @@
 
 import os
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,8 +37,16 @@ def _write(sheet: "Sheet", figure: Figure, path: Path, kind: str) -> Path:
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         with style():
-            sheet.savefig(temporary, format=kind, dpi=sheet.dpi, metadata=metadata)
+            # Not `savefig`, which draws all once more for a layout that is already made.
+            _print(sheet, kind)(temporary, metadata=metadata)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
     return path
+
+
+def _print(sheet: "Sheet", kind: str) -> Callable[..., None]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    return FigureCanvasAgg(sheet).print_png if kind == "png" else FigureCanvasSVG(sheet).print_svg

@@ -8,8 +8,6 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Int
 from numpy.typing import ArrayLike
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from tacit._types import PRNGKeyArray
 
@@ -72,6 +70,9 @@ class Pattern:
 
         Numbers follow the first entry of each component, row by row.
         """
+        from scipy.sparse import coo_array  # not above: slow to import
+        from scipy.sparse.csgraph import connected_components
+
         rows, columns = self.shape
         i, j = np.nonzero(self.mask)
         graph = coo_array((np.ones(i.size), (i, rows + j)), shape=(rows + columns,) * 2)

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+# Made once: `json.dumps` would make one for each of many thousand cells.
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
 
 def canonical(value: Any) -> Any:
     """`value` in the JSON form that addresses are made from.
@@ -40,7 +43,7 @@ def canonical(value: Any) -> Any:
 
 def canonical_text(value: Any) -> str:
     """The canonical form as text, mappings in sorted order."""
-    return json.dumps(canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(canonical(value))
 
 
 def cell_key(experiment: str, version: int, params: Mapping[str, Any]) -> str:

@@ -124,7 +124,10 @@ def _flowed(
     # A multiple of 64, so that all batches share a program; rows that fill it up are not read.
     rows = np.resize(late, 64 * -(-late.size // 64))
     implicit = GradientFlow(
-        GaussNewton(), rtol=config.tail_tolerance, atol=1e-4 * config.tail_tolerance
+        GaussNewton(),
+        rtol=config.tail_tolerance,
+        atol=1e-4 * config.tail_tolerance,
+        first=1.0,  # a step that is too long is rejected: cheaper than to compile a guess
     )
     tail = descend(
         moved.model.take(rows),

@@ -91,8 +91,7 @@ class Fig1(Experiment):
         "paper": Fig1Config(),
     }
     batch_by = (DEPTH, METHOD)
-    # Six hundred lanes at a time: they fit the cache, where a lane-step costs half as much.
-    chunk: ClassVar[Mapping[str, int]] = {SEED: 75}
+    chunk: ClassVar[Mapping[str, int]] = {SEED: 150}
 
     def variables(self, config: Fig1Config) -> dict[str, Variable]:
         """Loss and norm stand beside the rank: a rank means little where either is off."""

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.integrate import solve_ivp
 
 from tacit.theory.depth._family import Family, Number, Numbers
 
@@ -88,6 +87,8 @@ def _trajectory(
     family: Family,
 ) -> Callable[[Float[np.ndarray, "*times"]], tuple[Number, Number]]:
     """The function from times t to log λ₁ and δ = log(λ₁/λ₂)."""
+    from scipy.integrate import solve_ivp  # not above: slow to import
+
     L, n = family.depth, family.blocks
     level = float(family.block_size * family.target)
     start, gap = float(family.log_first), float(family.log_gap)
