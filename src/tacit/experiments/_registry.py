@@ -17,6 +17,7 @@ ENTRY_POINTS = "tacit.experiments"
 
 BUILT_IN = {
     "lowdim/fig1a": "tacit.experiments.lowdim.fig1a:Fig1a",
+    "lowdim/fig1b": "tacit.experiments.lowdim.fig1b:Fig1b",
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
 }
 
