@@ -1,8 +1,12 @@
 """Problems: what is to be learned, with its loss and, where there is one, its known solution."""
 
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
+from tacit.problems._empirical import EmpiricalLoss, SampledLoss, step_weights
+from tacit.problems._finite_response import FiniteResponse, lying_teacher
+from tacit.problems._outputs import outputs
 from tacit.problems._pattern import Pattern
 from tacit.problems._population import PopulationLoss
+from tacit.problems._response_loss import ResponseLoss, response
 from tacit.problems._spectra import even_spectrum, random_spectrum
 from tacit.problems._teachers import (
     balanced_teacher,
@@ -14,16 +18,24 @@ from tacit.problems._teachers import (
 )
 
 __all__ = [
+    "EmpiricalLoss",
+    "FiniteResponse",
     "MatrixCompletion",
     "Pattern",
     "PopulationLoss",
+    "ResponseLoss",
+    "SampledLoss",
     "balanced_teacher",
     "delay_teacher",
     "equal_weights",
     "even_spectrum",
     "gaussian_weights",
     "low_rank_matrix",
+    "lying_teacher",
+    "outputs",
     "random_spectrum",
     "random_unbalanced_teacher",
+    "response",
     "spread_weights",
+    "step_weights",
 ]
