@@ -3,6 +3,7 @@
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
 from tacit.problems._empirical import EmpiricalLoss, SampledLoss, step_weights
 from tacit.problems._finite_response import FiniteResponse, lying_teacher
+from tacit.problems._linear_data import LinearDataLoss, LinearSampledLoss, second_moment_root
 from tacit.problems._outputs import outputs
 from tacit.problems._pattern import Pattern
 from tacit.problems._population import PopulationLoss
@@ -20,6 +21,8 @@ from tacit.problems._teachers import (
 __all__ = [
     "EmpiricalLoss",
     "FiniteResponse",
+    "LinearDataLoss",
+    "LinearSampledLoss",
     "MatrixCompletion",
     "Pattern",
     "PopulationLoss",
@@ -36,6 +39,7 @@ __all__ = [
     "random_spectrum",
     "random_unbalanced_teacher",
     "response",
+    "second_moment_root",
     "spread_weights",
     "step_weights",
 ]

@@ -11,6 +11,7 @@ DEPTH = "depth"
 LENGTH = "length"
 TEACHER = "teacher"
 METHOD = "method"
+LOSS = "loss"  # which loss descends: of the population, or of data
 RATE = "rate"
 SCALE = "scale"
 PATTERN = "pattern"  # which entries of a matrix are observed

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from tacit.descent import Stop, descend
 from tacit.experiments.lowdim._students import started
 from tacit.experiments.lowdim._teachers import TEACHERS, targets
-from tacit.experiments.lowdim._training import Lesson, flow, optimiser
+from tacit.experiments.lowdim._training import Lesson, data_keys, flow, optimiser
 from tacit.models import Dense
 from tacit.sweep import Batch
 
@@ -47,10 +47,15 @@ def train_dense(
     teacher: str,
     scale: ArrayLike,
     method: str = "adam",
+    sequences: int | None = None,
     flow_time: float = np.inf,
     flow_tolerance: float = 1e-3,
 ) -> Mapping[str, Any]:
-    """Teachers, students, descent and measures of one batch, in that order."""
+    """Teachers, students, descent and measures of one batch, in that order.
+
+    With `sequences` the loss is the empirical one of so many fresh sequences a step; what is
+    stored as the training loss is the population loss all the same.
+    """
     lengths, seeds = batch.column("length"), batch.column("seed")
     target = targets(TEACHERS[teacher], config.order, seeds, max(config.horizons))
     lesson = Lesson(target, lengths, padding=PADDING)
@@ -67,15 +72,18 @@ def train_dense(
     else:
         result = descend(
             students,
-            lesson.problems(),
+            lesson.problems() if sequences is None else lesson.sampled(sequences),
             optimiser(method),
             stop=Stop(config.steps, loss=config.goal),
             rate=config.adam_rate,
+            key=None if sequences is None else data_keys(seeds, lengths),
             title=batch.label,
         )
+    iterates = result.model, result.best
+    loss = np.stack([result.loss, result.best_loss], axis=1)
     return {
-        **lesson.measured((result.model, result.best), config.horizons),
+        **lesson.measured(iterates, config.horizons),
         "outcome": result.outcome,
         "steps_taken": result.steps,
-        "train_loss": np.stack([result.loss, result.best_loss], axis=1),
+        "train_loss": loss if sequences is None else lesson.population_losses(iterates),
     }

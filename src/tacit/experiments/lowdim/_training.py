@@ -11,11 +11,17 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from tacit._types import PRNGKeyArray
 from tacit.descent import DescentResult, GaussNewton, GradientFlow, Lanes, Stop, descend
 from tacit.experiments.lowdim._students import responses
 from tacit.experiments.lowdim._tails import tail_errors
 from tacit.models import LinearRNN
-from tacit.problems import PopulationLoss
+from tacit.problems import (
+    LinearDataLoss,
+    LinearSampledLoss,
+    PopulationLoss,
+    second_moment_root,
+)
 
 PADDING = 20  # lags are padded to a multiple of it, so that all usual lengths share a program
 
@@ -48,10 +54,35 @@ class Lesson:
             target = jnp.asarray(self.target[:, : self.longest])
             return Lanes(eqx.filter_vmap(PopulationLoss)(target, jnp.asarray(self.mask)))
 
+    def sampled(self, sequences: int) -> Lanes[LinearSampledLoss]:
+        """The empirical loss of every lane, on so many fresh sequences at each step."""
+        with jax.enable_x64(True):
+            target = jnp.asarray(self.target[:, : self.longest])
+            return Lanes(LinearSampledLoss(target, jnp.asarray(self.mask), sequences))
+
+    def given(self, sequences: int, seeds: np.ndarray) -> Lanes[LinearDataLoss]:
+        """The empirical loss of every lane, on so many fixed sequences of its own."""
+        roots = []
+        for length, seed in zip(self.lengths, seeds, strict=True):
+            drawn = np.random.default_rng([int(seed), int(length)]).standard_normal(
+                (sequences, int(length), self.target.shape[-1])
+            )
+            roots.append(second_moment_root(drawn, longest=self.longest))
+        with jax.enable_x64(True):
+            target = jnp.asarray(self.target[:, : self.longest])
+            return Lanes(LinearDataLoss(target, jnp.asarray(np.stack(roots))))
+
     def zero_loss(self) -> np.ndarray:
-        """The loss of the zero response."""
+        """The population loss of the zero response."""
         seen = self.mask[..., None, None] * self.target[:, : self.longest]
         return np.sum(seen**2, axis=(1, 2, 3))
+
+    def population_losses(self, iterates: Sequence[Lanes[LinearRNN]]) -> np.ndarray:
+        """The population loss (lane, iterate) of students that may have descended another."""
+        mask = self.mask[..., None, None]
+        target = self.target[:, : self.longest]
+        errors = [mask * (responses(lanes.tree, self.longest) - target) for lanes in iterates]
+        return np.stack([np.sum(error**2, axis=(1, 2, 3)) for error in errors], axis=1)
 
     def measured(
         self, iterates: Sequence[Lanes[LinearRNN]], horizons: Sequence[int]
@@ -81,9 +112,20 @@ def optimiser(name: str) -> optax.GradientTransformation:
     return {"adam": optax.adam, "gd": optax.sgd}[name](1.0)
 
 
+def data_keys(seeds: np.ndarray, lengths: np.ndarray) -> Lanes[PRNGKeyArray]:
+    """A key for each lane's data: it depends on the lane alone, not on those beside it."""
+    with jax.enable_x64(True):
+        lanes = jnp.asarray(seeds), jnp.asarray(lengths)
+        return Lanes(jax.vmap(_data_key)(*lanes))
+
+
+def _data_key(seed: jax.Array, length: jax.Array) -> PRNGKeyArray:
+    return jax.random.fold_in(jax.random.fold_in(jax.random.key(2), seed), length)
+
+
 def flow(
     students: Lanes[LinearRNN],
-    problems: Lanes[PopulationLoss],
+    problems: Lanes[Any],
     *,
     tolerance: float,
     until: float,

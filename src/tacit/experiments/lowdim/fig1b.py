@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tacit.claims import Claim, claim_about_median
-from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, VerticalRule
+from tacit.draw import Figure
 from tacit.experiments._base import Experiment
 from tacit.experiments._config import Config
-from tacit.experiments._lines import median_line
 from tacit.experiments._parameter import parameter
+from tacit.experiments.lowdim._fig1b_draw import LOSSES, draw_delay, errors_that_count
 from tacit.experiments.lowdim._lengths import check_horizons, length_coordinates, length_variables
-from tacit.experiments.lowdim._runs import Series, trained
-from tacit.store import HORIZON, ITERATE, LENGTH, SEED, WIDTH, Variable
+from tacit.store import LOSS, SEED, WIDTH, Variable
 from tacit.sweep import Batch
 
 if TYPE_CHECKING:
@@ -36,6 +35,9 @@ class Fig1bConfig(Config):
     width: tuple[int, ...] = parameter(
         (50,), "width d of the student", low=2, high=2000, swept=True
     )
+    loss: tuple[str, ...] = parameter(
+        ("population",), "the loss that descends", choices=tuple(LOSSES), swept=True
+    )
     length: tuple[int, ...] = parameter(
         tuple(range(8, 25)), "training length k", low=1, high=200, units="lags", swept=True
     )
@@ -43,6 +45,9 @@ class Fig1bConfig(Config):
     order: int = parameter(10, "order of the teacher: its delay plus one", low=1, high=50)
     gain: float = parameter(
         0.1, "the student's entries start as N(0, (gain/√d)²)", low=1e-8, high=10.0
+    )
+    sequences: int = parameter(
+        100, "fresh sequences a step, of the empirical loss", low=1, high=1_000_000
     )
     steps: int = parameter(50_000, "steps of Adam at most", low=1, high=10_000_000)
     adam_rate: float = parameter(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
@@ -82,7 +87,7 @@ class Fig1b(Experiment):
         "quick": Fig1bConfig(length=(8, 14, 16, 17, 18, 19, 20, 21, 22, 24), steps=10_000),
         "paper": Fig1bConfig(),
     }
-    batch_by = (WIDTH,)
+    batch_by = (WIDTH, LOSS)
     chunk: ClassVar[Mapping[str, int]] = {SEED: 12}
 
     def variables(self, config: Fig1bConfig) -> dict[str, Variable]:
@@ -94,16 +99,17 @@ class Fig1b(Experiment):
         return length_coordinates(config.horizons)
 
     def cell(self, batch: Batch, config: Fig1bConfig) -> Mapping[str, Any]:
-        """Train one batch: all lengths and seeds of a width at once."""
+        """Train one batch: all lengths and seeds of a width and a loss at once."""
         from tacit.experiments.lowdim._dense import train_dense
 
         scale = config.gain / math.sqrt(batch.one("width"))
-        return train_dense(batch, config, teacher="delay", scale=scale)
+        sequences = config.sequences if batch.one("loss") == "empirical" else None
+        return train_dense(batch, config, teacher="delay", scale=scale, sequences=sequences)
 
     def claims(self, dataset: "xarray.Dataset", config: Fig1bConfig) -> list[Claim]:
         """Small errors from 2d̂ on, large ones just below; and whether 2d̂ is a special place."""
         edge = 2 * config.order
-        series = _series(dataset.isel({WIDTH: 0}), config, "last")
+        series = errors_that_count(dataset.isel({WIDTH: 0, LOSS: 0}), config, "last")
         place = "Figure 1(b), section 5.2"
         found = []
         for length in sorted(config.length):
@@ -159,84 +165,4 @@ class Fig1b(Experiment):
         self, dataset: "xarray.Dataset", config: Fig1bConfig, claims: Sequence[Claim]
     ) -> Figure:
         """Errors, losses and how many runs count."""
-        k = Axis("training length k")
-        rules: list[Mark] = [
-            VerticalRule(2 * config.order, label="k = 2 × teacher order"),
-            VerticalRule(
-                config.order - 0.5, label="left of it the target is zero: trivial", style="dotted"
-            ),
-        ]
-        errors: list[Mark] = [*rules, HorizontalRule(1.0, label="the teacher's peak")]
-        losses: list[Mark] = [*rules, HorizontalRule(config.gate, label="gate")]
-        counts: list[Mark] = [*rules]
-        colour = 0
-        for width in config.width:
-            chosen = dataset.sel({WIDTH: width})
-            for iterate, style in (("last", "solid"), ("best", "dashed")):
-                label = f"d = {width}, " + ("last" if iterate == "last" else "lowest-loss iterate")
-                series = _series(chosen, config, iterate)
-                errors += median_line(
-                    config.length,
-                    series.table,
-                    label=label,
-                    colour=colour,
-                    style=style,
-                    band=iterate == "last",
-                )
-                loss = chosen["train_loss"].sel({ITERATE: iterate}).transpose(LENGTH, SEED)
-                losses += median_line(
-                    config.length,
-                    loss.values,
-                    label=label,
-                    colour=colour,
-                    style=style,
-                    band=iterate == "last",
-                )
-                colour += 1
-            counted = np.isfinite(_series(chosen, config, "last").table).mean(axis=1)
-            order = np.argsort(config.length)
-            counts.append(
-                Line(
-                    np.asarray(config.length, float)[order],
-                    counted[order],
-                    label=f"d = {width}",
-                    colour=colour - 2,
-                    marker="o",
-                )
-            )
-        return Figure(
-            "A delay line is learned beyond the training length from k = 2d̂ on",
-            [
-                Panel(
-                    "extrapolation",
-                    k,
-                    Axis("extrapolation error (ℓ∞)", scale="log"),
-                    errors,
-                    legend="outside",
-                ),
-                Panel(
-                    "loss reached", k, Axis("training loss", scale="log"), losses, legend="outside"
-                ),
-                Panel(
-                    "runs that count",
-                    k,
-                    Axis("fraction of the runs", limits=(-0.04, 1.04)),
-                    counts,
-                    legend="outside",
-                ),
-            ],
-            columns=3,
-            caption=(
-                f"Delay line of order {config.order}, dense students from N(0, ({config.gain:g}/√d)"
-                f"²), population loss, Adam {config.adam_rate:g}, at most {config.steps:,} steps, "
-                f"stopped at a loss of {config.goal:g}. Errors over the lags k … "
-                f"{config.horizons[0] - 1}, medians of the runs whose loss is at most "
-                f"{config.gate:g} ({len(config.seed)} seeds), bands the middle half."
-            ),
-        )
-
-
-def _series(dataset: "xarray.Dataset", config: Fig1bConfig, iterate: str) -> Series:
-    """Errors at the first horizon of one iterate, of the runs that count."""
-    chosen = dataset.isel({HORIZON: 0}).sel({ITERATE: iterate})
-    return Series(chosen["error"].where(trained(chosen, config.gate)))
+        return draw_delay(dataset, config)

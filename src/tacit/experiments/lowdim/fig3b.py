@@ -171,10 +171,16 @@ class Fig3b(Experiment):
                 label = f"d = {width}, " + ("last" if iterate == "last" else "lowest-loss iterate")
                 series = _series(chosen.expand_dims(WIDTH), config, "error", iterate)
                 loss = chosen["train_loss"].sel({ITERATE: iterate}).transpose(LENGTH, SEED).values
-                look = {"colour": 2 * colour + (iterate == "best"), "style": style}
                 last = iterate == "last"
-                errors += median_line(config.length, series.table, label=label, band=last, **look)
-                losses += median_line(config.length, loss, label=label, band=last, **look)
+                for marks, table in ((errors, series.table), (losses, loss)):
+                    marks += median_line(
+                        config.length,
+                        table,
+                        label=label,
+                        colour=2 * colour + (not last),
+                        style=style,
+                        band=last,
+                    )
         return Figure(
             "A random unbalanced teacher: a steady fall through 2d̂, with no kink",
             [

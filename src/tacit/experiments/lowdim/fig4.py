@@ -184,7 +184,10 @@ class Fig4(Experiment):
         panels = []
         for teacher in config.teacher:
             for method in config.method:
-                marks: list[Mark] = [rule, HorizontalRule(1.0, label="zero response")]
+                marks: list[Mark] = [
+                    rule,
+                    HorizontalRule(1.0, label="zero response", style="dotted"),
+                ]
                 for colour, scale in enumerate(sorted(config.scale)):
                     series = _series(dataset, config, teacher, method, scale)
                     label = f"scale {scale:g}"

@@ -56,7 +56,7 @@ class Fig5(Fig1a):
         "paper": Fig5Config(),
     }
 
-    def claims(self, dataset: "xarray.Dataset", config: Fig5Config) -> list[Claim]:
+    def claims(self, dataset: "xarray.Dataset", config: Fig1aConfig) -> list[Claim]:
         """Both track to k; beyond it the shorter does not, and the longer does."""
         short, long = min(config.length), max(config.length)
         chosen = dataset.isel({WIDTH: 0, METHOD: 0, HORIZON: 0})
@@ -107,7 +107,7 @@ class Fig5(Fig1a):
         return found
 
     def draw(
-        self, dataset: "xarray.Dataset", config: Fig5Config, claims: Sequence[Claim]
+        self, dataset: "xarray.Dataset", config: Fig1aConfig, claims: Sequence[Claim]
     ) -> Figure:
         """Responses of one seed above, errors of all seeds below."""
         chosen = dataset.isel({WIDTH: 0, METHOD: 0})
@@ -172,7 +172,7 @@ def _gap(dataset: "xarray.Dataset") -> "xarray.DataArray":
     return abs(dataset["response"] - dataset["target"])
 
 
-def _lines(config: Fig5Config) -> list[tuple[int, str, str]]:
+def _lines(config: Fig1aConfig) -> list[tuple[int, str, str]]:
     return [
         (k, iterate, f"k = {k}, {words}")
         for k in sorted(config.length)

@@ -17,7 +17,7 @@ from tacit.experiments._lines import median_line
 from tacit.experiments._parameter import parameter
 from tacit.experiments.lowdim._runs import trained
 from tacit.experiments.lowdim.fig1b import Fig1b, Fig1bConfig
-from tacit.store import HORIZON, ITERATE, LAG, LENGTH, SEED, WIDTH
+from tacit.store import HORIZON, ITERATE, LAG, LENGTH, LOSS, SEED, WIDTH
 
 if TYPE_CHECKING:
     import xarray
@@ -48,7 +48,7 @@ class Fig6(Fig1b):
         "paper": Fig6Config(),
     }
 
-    def claims(self, dataset: "xarray.Dataset", config: Fig6Config) -> list[Claim]:
+    def claims(self, dataset: "xarray.Dataset", config: Fig1bConfig) -> list[Claim]:
         """Zero below the delay; tracking to k; beyond it only at 2d̂."""
         chosen = _counting(dataset, config)
         size = abs(chosen["response"]).max(LAG)
@@ -95,7 +95,7 @@ class Fig6(Fig1b):
         return found
 
     def draw(
-        self, dataset: "xarray.Dataset", config: Fig6Config, claims: Sequence[Claim]
+        self, dataset: "xarray.Dataset", config: Fig1bConfig, claims: Sequence[Claim]
     ) -> Figure:
         """Averages, and errors of every lag."""
         lags = np.arange(config.horizons[0])
@@ -149,9 +149,9 @@ class Fig6(Fig1b):
         )
 
 
-def _counting(dataset: "xarray.Dataset", config: Fig6Config) -> "xarray.Dataset":
+def _counting(dataset: "xarray.Dataset", config: Fig1bConfig) -> "xarray.Dataset":
     """Last iterates of the first width, those that did not train as NaN."""
-    chosen = dataset.isel({WIDTH: 0}).sel({ITERATE: "last"})
+    chosen = dataset.isel({WIDTH: 0, LOSS: 0}).sel({ITERATE: "last"})
     counts = trained(chosen, config.gate)
     return chosen.assign(
         response=chosen["response"].where(counts), error=chosen["error"].where(counts)
