@@ -18,6 +18,7 @@ from tacit.store._dimensions import (
     SINGULAR_VALUE,
     STEP,
     TEACHER,
+    TIME,
     WIDTH,
 )
 from tacit.store._errors import StoreError, WriteError
@@ -47,6 +48,7 @@ __all__ = [
     "SINGULAR_VALUE",
     "STEP",
     "TEACHER",
+    "TIME",
     "WIDTH",
     "FailedCell",
     "FailedCells",

@@ -17,6 +17,7 @@ SCALE = "scale"
 PATTERN = "pattern"  # which entries of a matrix are observed
 
 STEP = "step"
+TIME = "time"  # of a flow
 LAG = "lag"
 HORIZON = "horizon"
 ITERATE = "iterate"  # last, best, polished: which point of a descent

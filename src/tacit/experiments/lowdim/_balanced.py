@@ -11,7 +11,6 @@ from tacit.experiments.lowdim._students import started
 from tacit.experiments.lowdim._teachers import TEACHERS, targets
 from tacit.experiments.lowdim._training import PADDING, Lesson, flow, optimiser
 from tacit.models import Diagonal, LinearRNN
-from tacit.problems import PopulationLoss
 from tacit.sweep import Batch
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _descended(
-    students: Lanes[LinearRNN], problems: Lanes[PopulationLoss], batch: Batch, config: "Fig1aConfig"
+    students: Lanes[LinearRNN], problems: Lanes[Any], batch: Batch, config: "Fig1aConfig"
 ) -> DescentResult:
     """The first stage: Adam or gradient descent for a number of steps, or flow for a time."""
     method = batch.one("method")
@@ -47,7 +46,8 @@ def train_balanced(batch: Batch, config: "Fig1aConfig") -> Mapping[str, Any]:
     lengths, seeds = batch.column("length"), batch.column("seed")
     make = TEACHERS[batch.one("teacher")]
     lesson = Lesson(targets(make, config.order, seeds, max(config.horizons)), lengths)
-    problems = lesson.problems()
+    empirical = batch.one("loss") == "empirical"
+    problems = lesson.given(config.sequences, seeds) if empirical else lesson.problems()
     students = started(
         Diagonal, batch.one("width"), scale=config.scale, seeds=seeds, lengths=lengths
     )

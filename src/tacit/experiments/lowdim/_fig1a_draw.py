@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.draw import Axis, Band, Figure, HorizontalRule, Line, Mark, Panel, VerticalRule
 from tacit.experiments._lines import median_line
-from tacit.store import HORIZON, ITERATE, LENGTH, METHOD, SEED, SINGULAR_VALUE, TEACHER, WIDTH
+from tacit.store import HORIZON, ITERATE, LENGTH, LOSS, METHOD, SEED, SINGULAR_VALUE, TEACHER, WIDTH
 
 if TYPE_CHECKING:
     import xarray
@@ -18,12 +18,13 @@ TITLES = {
     "random": "literal teacher, random spectrum",
     "well-conditioned": "well-conditioned teacher",
 }
+LOSSES = {"population": "population loss", "empirical": "fixed data"}
 METHODS = {"adam": "Adam", "gd": "gradient descent", "flow": "gradient flow"}
 
 
 def draw_lengths(dataset: "xarray.Dataset", config: "Fig1aConfig") -> Figure:
     """Errors for each teacher, then horizons, training loss and conditioning."""
-    first = dataset.isel({WIDTH: 0, HORIZON: 0})
+    first = dataset.isel({WIDTH: 0, LOSS: 0, HORIZON: 0})
     k = Axis("training length k")
     relative = Axis("relative extrapolation error", scale="log")
     rule = VerticalRule(2 * config.order + 0.5, label="k = 2 × teacher order")
@@ -35,10 +36,11 @@ def draw_lengths(dataset: "xarray.Dataset", config: "Fig1aConfig") -> Figure:
                 {TEACHER: teacher, METHOD: method, ITERATE: iterate}
             )
             marks += median_line(config.length, by_seed(chosen), label=label, colour=colour)
+        marks += _on_data(dataset, config, teacher)
         panels.append(Panel(TITLES[teacher], k, relative, marks, legend="outside"))
     last = config.teacher[-1]
     method = config.method[0]
-    chosen_teacher = dataset.sel({TEACHER: last, METHOD: method})
+    chosen_teacher = dataset.isel({LOSS: 0}).sel({TEACHER: last, METHOD: method})
     marks = [rule]
     for colour, horizon in enumerate(sorted(config.horizons)):
         for style, iterate in (("dashed", "last"), ("solid", "polished")):
@@ -101,6 +103,26 @@ def _series(config: "Fig1aConfig") -> list[tuple[str, str, str]]:
             found.append((method, "best", "Adam, lowest-loss iterate"))
             found.append((method, "polished", "Adam, polished"))
     return found
+
+
+def _on_data(dataset: "xarray.Dataset", config: "Fig1aConfig", teacher: str) -> list[Mark]:
+    """The losses beyond the first: the first method, as it ended and polished."""
+    marks: list[Mark] = []
+    runs = dataset.isel({WIDTH: 0, HORIZON: 0})["relative_error"]
+    for loss in config.loss[1:]:
+        for style, iterate in (("dashed", "last"), ("dotted", "polished")):
+            method = config.method[0]
+            place = {TEACHER: teacher, METHOD: method, LOSS: loss, ITERATE: iterate}
+            label = f"{METHODS[method]}{', polished' if iterate == 'polished' else ''}, "
+            marks += median_line(
+                config.length,
+                by_seed(runs.sel(place)),
+                label=label + LOSSES[loss],
+                colour=6 + (iterate == "polished"),
+                style=style,
+                band=False,
+            )
+    return marks
 
 
 def by_seed(values: "xarray.DataArray") -> np.ndarray:

@@ -206,14 +206,24 @@ class Fig4(Experiment):
             panels,
             columns=2 if len(panels) > 1 else 1,
             caption=(
-                f"Teacher of order {config.order}, dense student of width {config.width[0]}. Adam "
-                f"{config.adam_rate:g}, ×0.1 after 5,000, 10,000, 15,000 and 30,000 of "
-                f"{config.steps:,} steps; gradient flow to time {config.flow_time:g}. Medians over "
+                f"Teacher of order {config.order}, dense student of width {config.width[0]}. "
+                f"{_descents(config)}. Medians over "
                 f"{len(config.seed)} seeds of the runs whose loss is at most {config.gate:g} of "
                 f"the zero response's, bands the middle half. Errors over the lags k … "
                 f"{config.horizons[0] - 1}."
             ),
         )
+
+
+def _descents(config: Fig4Config) -> str:
+    """The descents in words."""
+    words = {
+        "adam": f"Adam {config.adam_rate:g}, ×0.1 after 5,000, 10,000, 15,000 and 30,000 of "
+        f"{config.steps:,} steps",
+        "flow": f"gradient flow to time {config.flow_time:g}",
+    }
+    text = "; ".join(words[method] for method in config.method)
+    return text[0].upper() + text[1:]
 
 
 def _series(

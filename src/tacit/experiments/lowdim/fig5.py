@@ -17,7 +17,7 @@ from tacit.experiments._lines import median_line
 from tacit.experiments._parameter import parameter
 from tacit.experiments.lowdim._fig1a_draw import TITLES
 from tacit.experiments.lowdim.fig1a import Fig1a, Fig1aConfig
-from tacit.store import HORIZON, ITERATE, LAG, LENGTH, METHOD, SEED, TEACHER, WIDTH
+from tacit.store import HORIZON, ITERATE, LAG, LENGTH, LOSS, METHOD, SEED, TEACHER, WIDTH
 
 if TYPE_CHECKING:
     import xarray
@@ -59,7 +59,7 @@ class Fig5(Fig1a):
     def claims(self, dataset: "xarray.Dataset", config: Fig1aConfig) -> list[Claim]:
         """Both track to k; beyond it the shorter does not, and the longer does."""
         short, long = min(config.length), max(config.length)
-        chosen = dataset.isel({WIDTH: 0, METHOD: 0, HORIZON: 0})
+        chosen = dataset.isel({WIDTH: 0, LOSS: 0, METHOD: 0, HORIZON: 0})
         within = _gap(chosen).where(chosen[LAG] < chosen[LENGTH]).max(LAG)
         found = []
         for teacher in config.teacher:
@@ -110,7 +110,7 @@ class Fig5(Fig1a):
         self, dataset: "xarray.Dataset", config: Fig1aConfig, claims: Sequence[Claim]
     ) -> Figure:
         """Responses of one seed above, errors of all seeds below."""
-        chosen = dataset.isel({WIDTH: 0, METHOD: 0})
+        chosen = dataset.isel({WIDTH: 0, LOSS: 0, METHOD: 0})
         lags = np.arange(config.horizons[0])
         cut = chosen.sel({LAG: lags})
         gap = _gap(cut)
@@ -121,7 +121,8 @@ class Fig5(Fig1a):
         ]
         panels = []
         for teacher in config.teacher:
-            one = cut.sel({TEACHER: teacher}).isel({SEED: 0})
+            seed = _typical(chosen.sel({TEACHER: teacher}), config)
+            one = cut.sel({TEACHER: teacher, SEED: seed})
             target = one["target"].isel({LENGTH: 0}).values
             marks: list[Mark] = [
                 *rules,
@@ -129,10 +130,11 @@ class Fig5(Fig1a):
             ]
             for colour, (k, iterate, label) in enumerate(_lines(config)):
                 response = one["response"].sel({LENGTH: k, ITERATE: iterate}).values
-                marks.append(Line(lags, response, label=label, colour=colour))
+                style = "solid" if k == min(config.length) else "dashed"
+                marks.append(Line(lags, response, label=label, colour=colour, style=style))
             panels.append(
                 Panel(
-                    f"{TITLES[teacher]}, seed {config.seed[0]}",
+                    f"{TITLES[teacher]}, a typical seed ({seed})",
                     x,
                     Axis("impulse response"),
                     marks,
@@ -172,6 +174,13 @@ def _gap(dataset: "xarray.Dataset") -> "xarray.DataArray":
     return abs(dataset["response"] - dataset["target"])
 
 
+def _typical(runs: "xarray.Dataset", config: Fig1aConfig) -> int:
+    """The seed whose error after the shortest training is the median one."""
+    error = runs["error"].isel({HORIZON: 0}).sel({LENGTH: min(config.length), ITERATE: "last"})
+    order = np.argsort(error.transpose(SEED).values)
+    return int(error[SEED].values[order[(len(order) - 1) // 2]])
+
+
 def _lines(config: Fig1aConfig) -> list[tuple[int, str, str]]:
     return [
         (k, iterate, f"k = {k}, {words}")
@@ -180,4 +189,9 @@ def _lines(config: Fig1aConfig) -> list[tuple[int, str, str]]:
     ]
 
 
-FAILS: dict[tuple[str, str, str], str] = {}
+FAILS = {
+    ("even", "polished", "short"): (
+        "conditioning again: the literal teacher's tail lives in its first three or four modes, "
+        "and once the loss is polished ten lags give those to a few per cent"
+    ),
+}

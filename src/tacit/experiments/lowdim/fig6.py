@@ -127,14 +127,14 @@ class Fig6(Fig1b):
                 Panel(
                     "impulse responses",
                     x,
-                    Axis("impulse response", limits=(-1.0, 1.6)),
+                    Axis("impulse response", limits=(-1.6, 1.6)),
                     averages,
                     legend="outside",
                 ),
                 Panel(
                     "distance from the teacher",
                     x,
-                    Axis("|student − teacher|", scale="log"),
+                    Axis("|student − teacher|", scale="log", limits=(1e-10, None)),
                     errors,
                     legend="outside",
                 ),
@@ -144,7 +144,7 @@ class Fig6(Fig1b):
                 f"Delay line of order {config.order}, dense students of width {config.width[0]}, "
                 f"Adam {config.adam_rate:g}, at most {config.steps:,} steps, stopped at a loss of "
                 f"{config.goal:g}. Averages and medians over the runs that trained: "
-                f"{', '.join(counts)}. The left panel is cut at −1 and 1.6."
+                f"{', '.join(counts)}. The left panel is cut at ±1.6, the right one at 1e-10."
             ),
         )
 
