@@ -4,8 +4,8 @@ The comparison: Hankel singular values of the student over the time of gradient 
 teacher's, for several initial scales. Each is close to zero until it is learned, and then at the
 teacher's value: between two of them the student waits near a saddle. Time is counted in units of
 the flow of (3.4), which has no ½. Near zero B and Cᵀ grow together as e^{2 h₀ t} with h₀ = ĈB̂,
-so the first mode should appear at a time that grows by 1/(2 h₀) for each factor e in the initial scale
-(Proposition 9's w₀); the later ones wait for A to grow in the same way.
+so the first mode should appear at a time that grows by 1/(2 h₀) for each factor e in the initial
+scale (Proposition 9's w₀); the later ones wait for A to grow in the same way.
 """
 
 from collections.abc import Mapping, Sequence
@@ -252,8 +252,8 @@ class Modes(Experiment):
             caption=(
                 f"{TITLES[config.teacher[0]].capitalize()} of order {config.order}, dense student "
                 f"of width {config.width}, population loss over {config.length} lags, gradient "
-                f"flow to time {config.last:g}. Medians over {len(config.seed)} seeds; a mode appears "
-                f"when it reaches {config.level:g} of the teacher's value for good; bands the "
+                f"flow to time {config.last:g}. Medians over {len(config.seed)} seeds; a mode "
+                f"appears when it reaches {config.level:g} of the teacher's value for good; bands the "
                 "middle half."
             ),
         )
