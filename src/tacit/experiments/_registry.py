@@ -23,6 +23,7 @@ BUILT_IN = {
     "lowdim/fig4": "tacit.experiments.lowdim.fig4:Fig4",
     "lowdim/fig5": "tacit.experiments.lowdim.fig5:Fig5",
     "lowdim/fig6": "tacit.experiments.lowdim.fig6:Fig6",
+    "lowdim/fig1a-mimo": "tacit.experiments.lowdim.fig1a_mimo:Fig1aMimo",
     "lowdim/modes": "tacit.experiments.lowdim.modes:Modes",
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
 }

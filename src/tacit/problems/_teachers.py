@@ -30,13 +30,15 @@ def equal_weights(order: int) -> Float[np.ndarray, " order"]:
 def spread_weights(order: int, channels: int) -> Float[np.ndarray, "order channels"]:
     """Rows of B on directions that all differ: any `channels` of the modes are told apart at once.
 
-    Row i is (1, c_i, c_i², …) scaled to norm one, with Chebyshev nodes c_i in (−1, 1): any
-    `channels` rows are independent (Vandermonde), all modes have the same weight.
+    Row i is (T_0(c_i), T_1(c_i), …) scaled to norm one, with Chebyshev's polynomials and nodes c_i
+    of the golden ratio's low-discrepancy sequence in (−1, 1): any `channels` rows are independent,
+    all modes have the same weight, and neighbours in the spectrum do not share a direction.
     """
     if order < 1 or channels < 1:
         raise ValueError(f"order and channels must be at least 1, got {order!r} and {channels!r}")
-    nodes = np.cos(np.pi * (np.arange(order) + 0.5) / order)
-    rows = nodes[:, None] ** np.arange(channels)
+    golden = (np.sqrt(5) - 1) / 2
+    nodes = 2 * np.mod(np.arange(1, order + 1) * golden, 1.0) - 1
+    rows = np.cos(np.arange(channels) * np.arccos(nodes)[:, None])
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 

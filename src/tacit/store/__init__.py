@@ -3,6 +3,7 @@
 from tacit.store._atomic import write_atomically
 from tacit.store._dimensions import (
     CELL,
+    CHANNELS,
     DEPTH,
     HORIZON,
     ITERATE,
@@ -33,6 +34,7 @@ from tacit.store._variable import Variable, checked_arrays
 
 __all__ = [
     "CELL",
+    "CHANNELS",
     "DEPTH",
     "HORIZON",
     "ITERATE",

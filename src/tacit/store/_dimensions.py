@@ -9,6 +9,7 @@ SEED = "seed"
 WIDTH = "width"
 DEPTH = "depth"
 LENGTH = "length"
+CHANNELS = "channels"  # inputs, and as many outputs
 TEACHER = "teacher"
 METHOD = "method"
 LOSS = "loss"  # which loss descends: of the population, or of data

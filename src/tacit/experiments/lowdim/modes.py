@@ -253,8 +253,8 @@ class Modes(Experiment):
                 f"{TITLES[config.teacher[0]].capitalize()} of order {config.order}, dense student "
                 f"of width {config.width}, population loss over {config.length} lags, gradient "
                 f"flow to time {config.last:g}. Medians over {len(config.seed)} seeds; a mode "
-                f"appears when it reaches {config.level:g} of the teacher's value for good; bands the "
-                "middle half."
+                f"appears when it reaches {config.level:g} of the teacher's value for good; bands "
+                "the middle half."
             ),
         )
 
