@@ -58,7 +58,8 @@ class Lesson:
         """The empirical loss of every lane, on so many fresh sequences at each step."""
         with jax.enable_x64(True):
             target = jnp.asarray(self.target[:, : self.longest])
-            return Lanes(LinearSampledLoss(target, jnp.asarray(self.mask), sequences))
+            make = functools.partial(LinearSampledLoss, sequences=sequences)
+            return Lanes(eqx.filter_vmap(make)(target, jnp.asarray(self.mask)))
 
     def given(self, sequences: int, seeds: np.ndarray) -> Lanes[LinearDataLoss]:
         """The empirical loss of every lane, on so many fixed sequences of its own."""
@@ -70,7 +71,7 @@ class Lesson:
             roots.append(second_moment_root(drawn, longest=self.longest))
         with jax.enable_x64(True):
             target = jnp.asarray(self.target[:, : self.longest])
-            return Lanes(LinearDataLoss(target, jnp.asarray(np.stack(roots))))
+            return Lanes(eqx.filter_vmap(LinearDataLoss)(target, jnp.asarray(np.stack(roots))))
 
     def zero_loss(self) -> np.ndarray:
         """The population loss of the zero response."""
