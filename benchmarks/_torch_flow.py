@@ -5,15 +5,17 @@ step are Diffrax's. Products of 2 × 2 matrices are sums of scaled rows, which i
 `torch.bmm`; with `torch.compile` they become one kernel.
 """
 
-from typing import Any
+import functools
+from typing import NamedTuple
 
-import numpy as np
 import torch
+from torch import Tensor
 
 from benchmarks._completions import ATOL, RTOL, Completions
 
 SAFETY, SHRINK, GROW, P, I = 0.9, 0.2, 10.0, 0.3, 0.4  # noqa: E741
 ORDER = 5
+LOOK = 64  # attempts between two looks at which lanes have ended
 
 
 def _tableau() -> tuple[list[list[float]], list[float]]:
@@ -26,87 +28,120 @@ def _tableau() -> tuple[list[list[float]], list[float]]:
 A, B_ERROR = _tableau()
 
 
-def by_rows(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+class Lanes(NamedTuple):
+    """What is known of every lane; the last axis but two, or the only one, counts lanes."""
+
+    y: Tensor  # factors (depth, lane, 2, 2)
+    f: Tensor  # their velocity
+    dt: Tensor
+    before: Tensor  # the inverse of the last scaled error
+    target: Tensor
+    mask: Tensor
+
+    def take(self, rows: Tensor) -> "Lanes":
+        """Some of the lanes."""
+        return Lanes(self.y[:, rows], self.f[:, rows], *(leaf[rows] for leaf in self[2:]))
+
+
+def multiply(left: Tensor, right: Tensor) -> Tensor:
     """Products of 2 × 2 matrices along leading axes."""
     return left[..., :, :1] * right[..., :1, :] + left[..., :, 1:] * right[..., 1:, :]
 
 
-class TorchFlow:
-    """The lanes' state: factors (depth, lane, 2, 2), steps sizes, and what the controller keeps."""
+def _error(y: Tensor, target: Tensor, mask: Tensor) -> tuple[Tensor, list[Tensor]]:
+    products = [y[0]]
+    for factor in y[1:]:
+        products.append(multiply(factor, products[-1]))
+    return torch.where(mask, products[-1] - target, 0.0), products
 
-    def __init__(self, data: Completions, *, multiply: Any = by_rows, compiled: bool) -> None:
-        self.target, self.mask = torch.tensor(data.target), torch.tensor(data.mask)
-        self.multiply = multiply
-        self.y = torch.tensor(data.factors)
-        self.f = self.velocity(self.y)
-        self.dt = self._first_steps()
-        self.before = torch.ones_like(self.dt)  # the inverse of the last scaled error
-        self._attempt = torch.compile(self.attempt) if compiled else self.attempt
 
-    def loss(self, y: torch.Tensor) -> torch.Tensor:
-        """½ Σ_Ω (x − w)² of every lane."""
-        return 0.5 * (self._error(y)[0] ** 2).sum((-2, -1))
+def loss(y: Tensor, target: Tensor, mask: Tensor) -> Tensor:
+    """½ Σ_Ω (x − w)² of every lane."""
+    return 0.5 * (_error(y, target, mask)[0] ** 2).sum((-2, -1))
 
-    def _error(self, y: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        products = [y[0]]
-        for factor in y[1:]:
-            products.append(self.multiply(factor, products[-1]))
-        return torch.where(self.mask, products[-1] - self.target, 0.0), products
 
-    def velocity(self, y: torch.Tensor) -> torch.Tensor:
-        """−∇L in all factors, by hand: one pass up and one down, as in ours."""
-        cotangent, products = self._error(y)
-        gradients = []
-        for layer in range(len(y) - 1, 0, -1):
-            gradients.append(self.multiply(cotangent, products[layer - 1].mT))
-            cotangent = self.multiply(y[layer].mT, cotangent)
-        return -torch.stack([cotangent, *gradients[::-1]])
+def velocity(y: Tensor, target: Tensor, mask: Tensor) -> Tensor:
+    """−∇L in all factors, by hand: one pass up and one down, as in ours."""
+    cotangent, products = _error(y, target, mask)
+    gradients = []
+    for layer in range(len(y) - 1, 0, -1):
+        gradients.append(multiply(cotangent, products[layer - 1].mT))
+        cotangent = multiply(y[layer].mT, cotangent)
+    return -torch.stack([cotangent, *gradients[::-1]])
 
-    def _norm(self, y: torch.Tensor) -> torch.Tensor:
-        return (y**2).mean((0, 2, 3)).sqrt()
 
-    def _first_steps(self) -> torch.Tensor:
-        scale = ATOL + self.y.abs() * RTOL
-        d0, d1 = self._norm(self.y / scale), self._norm(self.f / scale)
-        h0 = 0.01 * d0 / d1
-        moved = self.velocity(self.y + h0[:, None, None] * self.f)
-        d2 = self._norm((moved - self.f) / scale) / h0
-        return torch.minimum(100 * h0, (0.01 / torch.maximum(d1, d2)) ** (1 / ORDER))
+def _norm(y: Tensor) -> Tensor:
+    return (y**2).mean((0, 2, 3)).sqrt()
 
-    def attempt(
-        self, y: torch.Tensor, f: torch.Tensor, dt: torch.Tensor, before: torch.Tensor
-    ) -> tuple[torch.Tensor, ...]:
-        """One attempt of every lane: the loss it starts from, and the state after it."""
-        h = dt[:, None, None]
-        stages = [f]
-        for row in A:
-            point = y + h * sum(a * k for a, k in zip(row, stages, strict=True))
-            stages.append(self.velocity(point))
-        error = h * sum(b * k for b, k in zip(B_ERROR, stages, strict=True))
-        scaled = self._norm(error / (ATOL + RTOL * torch.maximum(y.abs(), point.abs())))
-        keep = scaled < 1
-        inverse = 1 / scaled
-        factor = SAFETY * inverse ** ((P + I) / ORDER) * before ** (-P / ORDER)
-        factor = torch.where(keep, factor.clamp(1.0, GROW), factor.clamp(SHRINK, SAFETY))
-        wide = keep[:, None, None]
-        return (
-            self.loss(y),
-            torch.where(wide, point, y),
-            torch.where(wide, stages[-1], f),
-            dt * factor,
-            torch.where(keep, inverse, before),
-        )
 
-    def run(self, steps: int, goal: float = -1.0) -> np.ndarray:
-        """So many attempts; lanes at the goal stand still. Returns the steps that each took."""
-        taken = torch.zeros(self.dt.shape, dtype=torch.int64)
-        for _ in range(steps):
-            loss, *state = self._attempt(self.y, self.f, self.dt, self.before)
-            moves = loss > goal
-            taken += moves
-            wide = moves[:, None, None]
-            self.y = torch.where(wide, state[0], self.y)
-            self.f = torch.where(wide, state[1], self.f)
-            self.dt = torch.where(moves, state[2], self.dt)
-            self.before = torch.where(moves, state[3], self.before)
-        return taken.numpy()
+def started(data: Completions) -> Lanes:
+    """The lanes before their first step, whose size Hairer's rule guesses."""
+    y, target, mask = (torch.tensor(x) for x in (data.factors, data.target, data.mask))
+    f = velocity(y, target, mask)
+    scale = ATOL + y.abs() * RTOL
+    d0, d1 = _norm(y / scale), _norm(f / scale)
+    h0 = 0.01 * d0 / d1
+    moved = velocity(y + h0[:, None, None] * f, target, mask)
+    d2 = _norm((moved - f) / scale) / h0
+    dt = torch.minimum(100 * h0, (0.01 / torch.maximum(d1, d2)) ** (1 / ORDER))
+    return Lanes(y, f, dt, torch.ones_like(dt), target, mask)
+
+
+def attempt(
+    y: Tensor, f: Tensor, dt: Tensor, before: Tensor, target: Tensor, mask: Tensor, goal: float
+) -> tuple[Tensor, ...]:
+    """One attempt of every lane that is not at the goal: which those are, and the state after."""
+    h = dt[:, None, None]
+    stages = [f]
+    for row in A:
+        point = y + h * sum(a * k for a, k in zip(row, stages, strict=True))
+        stages.append(velocity(point, target, mask))
+    error = h * sum(b * k for b, k in zip(B_ERROR, stages, strict=True))
+    scaled = _norm(error / (ATOL + RTOL * torch.maximum(y.abs(), point.abs())))
+    accurate = scaled < 1
+    inverse = 1 / scaled
+    factor = SAFETY * inverse ** ((P + I) / ORDER) * before ** (-P / ORDER)
+    factor = torch.where(accurate, factor.clamp(1.0, GROW), factor.clamp(SHRINK, SAFETY))
+    moves = loss(y, target, mask) > goal
+    keep = moves & accurate
+    wide = keep[:, None, None]
+    return (
+        moves,
+        torch.where(wide, point, y),
+        torch.where(wide, stages[-1], f),
+        torch.where(moves, dt * factor, dt),
+        torch.where(keep, inverse, before),
+    )
+
+
+@functools.cache
+def compiled_attempt():
+    """`attempt` compiled for any number of lanes."""
+    return torch.compile(attempt, dynamic=True)
+
+
+def run(lanes: Lanes, steps: int, goal: float, *, compiled: bool) -> tuple[Lanes, Tensor]:
+    """So many attempts; lanes at the goal stand still. Returns the attempts that each took too."""
+    step = compiled_attempt() if compiled else attempt
+    taken = torch.zeros(lanes.dt.shape, dtype=torch.int64)
+    for _ in range(steps):
+        moves, *state = step(*lanes, goal)
+        taken += moves
+        lanes = Lanes(*state, lanes.target, lanes.mask)
+    return lanes, taken
+
+
+def run_to_the_end(lanes: Lanes, steps: int, goal: float, *, compiled: bool) -> int:
+    """Until every lane is at the goal or out of steps; those that are, are taken out.
+
+    Returns the attempts of all lanes together.
+    """
+    attempts = 0
+    for done in range(0, steps, LOOK):
+        lanes, taken = run(lanes, min(LOOK, steps - done), goal, compiled=compiled)
+        attempts += int(taken.sum())
+        running = torch.nonzero(loss(lanes.y, lanes.target, lanes.mask) > goal)[:, 0]
+        if len(running) == 0:
+            break
+        lanes = lanes.take(running)
+    return attempts

@@ -25,6 +25,7 @@ BUILT_IN = {
     "lowdim/fig6": "tacit.experiments.lowdim.fig6:Fig6",
     "lowdim/fig1a-mimo": "tacit.experiments.lowdim.fig1a_mimo:Fig1aMimo",
     "lowdim/modes": "tacit.experiments.lowdim.modes:Modes",
+    "lowdim/threshold": "tacit.experiments.lowdim.threshold:Threshold",
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
 }
 

@@ -5,7 +5,8 @@ teacher's, for several initial scales. Each is close to zero until it is learned
 teacher's value: between two of them the student waits near a saddle. Time is counted in units of
 the flow of (3.4), which has no ½. Near zero B and Cᵀ grow together as e^{2 h₀ t} with h₀ = ĈB̂,
 so the first rise, to a response of h₀ at lag 0 alone, should come at a time that grows by 1/(2 h₀)
-for each factor e in the initial scale (Proposition 9's w₀); the later ones wait for A to grow in the same way.
+for each factor e in the initial scale (Proposition 9's w₀); what comes later waits
+for A to grow in the same way.
 """
 
 from collections.abc import Mapping, Sequence
