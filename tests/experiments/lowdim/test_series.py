@@ -72,9 +72,13 @@ def test_against_a_tail_of_zeros_every_error_is_infinite():
 
 
 def test_modes_appear_where_they_cross_for_good():
-    config = ModesConfig(scale=(1e-3,), seed=(0,), order=2, modes=3, first=1, last=1e4, looks=5)
+    config = ModesConfig(
+        scale=(1e-3,), seed=(0,), order=2, modes=3, early=1, early_looks=1, last=1e4, looks=4
+    )
     times = config.times()  # 1, 10, …, 1e4
-    first = np.array([1e-3, 1e-1, 10, 10, 10])  # passes 1 half-way, in logarithms, to time 100
+    first = np.array(
+        [1e-3, 1e-1, 10, 10, 10]
+    )  # passes 1 in the middle, in logarithms, between 10 and 100
     second = np.array([0.5, 2, 0.5, 0.5, 2])  # its first passage is undone
     never = np.full(5, 1e-9)
     seen = np.stack([first, second, never], axis=-1)[None, None]
@@ -85,7 +89,7 @@ def test_modes_appear_where_they_cross_for_good():
         }
     )
     found = appearances(dataset, config)[0, 0]
-    np.testing.assert_allclose(found, [10**1.5, 10**3.5], rtol=1e-12)
+    np.testing.assert_allclose(found, [55.0, 5500.0], rtol=1e-12)
     assert np.isposinf(appearances(dataset * 1e-6 + 0, config)).sum() == 0  # both scaled alike
     dataset["singular_values"] *= 1e-6
     assert np.isposinf(appearances(dataset, config)).all()

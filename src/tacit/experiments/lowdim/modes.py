@@ -19,6 +19,7 @@ from tacit.claims import Claim, claim_about_fraction, claim_about_median
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
+from tacit.experiments._errors import UsageError
 from tacit.experiments._lines import median_line
 from tacit.experiments._parameter import parameter
 from tacit.experiments.lowdim._fig1a_draw import TITLES
@@ -54,18 +55,27 @@ class ModesConfig(Config):
     length: int = parameter(20, "training length k", low=1, high=200, units="lags")
     lags: int = parameter(20, "lags in the Hankel matrix", low=2, high=500)
     modes: int = parameter(8, "singular values that are kept", low=1, high=100)
-    first: float = parameter(0.5, "time of the first look", low=1e-6, high=1e6)
+    early: float = parameter(
+        10.0, "time to which looks are evenly spaced: growth is exponential", low=1e-3, high=1e6
+    )
+    early_looks: int = parameter(40, "looks until then", low=1, high=10_000)
     last: float = parameter(1e6, "time of the last look", low=1e-3, high=1e12)
-    looks: int = parameter(90, "looks, evenly in log time", low=2, high=10_000)
+    looks: int = parameter(70, "looks after it, evenly in log time", low=1, high=10_000)
     tolerance: float = parameter(1e-3, "relative tolerance of the flow", low=1e-10, high=0.1)
     goal: float = parameter(1e-28, "loss at which a run has converged", low=0.0, high=1.0)
     level: float = parameter(
         0.5, "fraction of the teacher's value at which a mode appears", low=0, high=1, analysis=True
     )
 
+    def check(self) -> None:
+        """The last look comes after the early ones."""
+        if self.last <= self.early:
+            raise UsageError(f"last: received {self.last}, it must exceed early, {self.early}")
+
     def times(self) -> np.ndarray:
         """The times of the looks."""
-        return np.geomspace(self.first, self.last, self.looks)
+        even = np.linspace(0, self.early, self.early_looks + 1)[1:]
+        return np.concatenate([even, np.geomspace(self.early, self.last, self.looks + 1)[1:]])
 
 
 class Modes(Experiment):
@@ -78,8 +88,8 @@ class Modes(Experiment):
     version = 1
     Config = ModesConfig
     presets: ClassVar[Mapping[str, ModesConfig]] = {
-        "smoke": ModesConfig(scale=(1e-3, 1e-1), seed=(0, 1), looks=6, last=1e3),
-        "quick": ModesConfig(scale=(1e-5, 1e-3, 1e-1), looks=60),
+        "smoke": ModesConfig(scale=(1e-3, 1e-1), seed=(0, 1), early_looks=4, looks=3, last=1e3),
+        "quick": ModesConfig(scale=(1e-5, 1e-3, 1e-1), looks=30),
         "paper": ModesConfig(),
     }
     batch_by = (TEACHER,)
@@ -274,7 +284,7 @@ def appearances(dataset: "xarray.Dataset", config: ModesConfig) -> np.ndarray:
     """When each mode of the teacher appears, (scale, seed, mode): for good, infinite if never.
 
     A mode has appeared when its singular value exceeds `level` times the teacher's from then on;
-    the time is interpolated between two looks, in logarithms of both.
+    between two looks a value grows exponentially, so its logarithm is interpolated.
     """
     order = config.order
     seen = dataset["singular_values"].transpose(SCALE, SEED, TIME, SINGULAR_VALUE).values
@@ -303,13 +313,12 @@ def _crossed(seen: np.ndarray, level: np.ndarray, times: np.ndarray) -> np.ndarr
         above = np.log(seen) - np.log(level)
     stays = np.logical_and.accumulate((above >= 0)[..., ::-1, :], axis=-2)[..., ::-1, :]
     place = np.argmax(stays, axis=-2)  # the first look from which on it stays
-    clock = np.log(times)
     before = np.maximum(place - 1, 0)
     low = np.take_along_axis(above, before[..., None, :], axis=-2)[..., 0, :]
     high = np.take_along_axis(above, place[..., None, :], axis=-2)[..., 0, :]
     with np.errstate(invalid="ignore", divide="ignore"):
         part = np.where(place > 0, np.nan_to_num(-low / (high - low), nan=1.0, posinf=1.0), 0.0)
-    time = np.exp(clock[before] + part * (clock[place] - clock[before]))
+    time = times[before] + part * (times[place] - times[before])
     return np.where(stays.any(axis=-2), time, np.inf)
 
 
