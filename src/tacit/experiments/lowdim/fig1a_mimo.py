@@ -93,7 +93,9 @@ class Fig1aMimo(Experiment):
         "smoke": Fig1aMimoConfig(
             channels=(2,), length=(6, 7), seed=(0, 1), steps=300, polish_steps=60
         ),
-        "quick": Fig1aMimoConfig(length=(4, 5, 6, 7, 8, 12, 13, 14), steps=6_000, polish_steps=300),
+        "quick": Fig1aMimoConfig(
+            channels=(1, 2), length=(5, 6, 7, 8, 12, 13, 14), steps=5_000, polish_steps=300
+        ),
         "paper": Fig1aMimoConfig(),
     }
     batch_by = (CHANNELS,)
