@@ -155,7 +155,7 @@ class Fig1b(Experiment):
                     at_most=3,
                     expected="fails",
                     because="there is no kink: from k = 17 on each further lag lowers the error "
-                    "about tenfold, below 2d̂ and beyond it alike; what crosses at 2d̂ is the "
+                    "ten to twenty times, below 2d̂ and beyond it alike; what crosses at 2d̂ is the "
                     "size of the teacher's answer",
                 ),
             ]
