@@ -17,6 +17,14 @@ ENTRY_POINTS = "tacit.experiments"
 
 BUILT_IN = {
     "lowdim/fig1a": "tacit.experiments.lowdim.fig1a:Fig1a",
+    "lowdim/fig1b": "tacit.experiments.lowdim.fig1b:Fig1b",
+    "lowdim/fig3a": "tacit.experiments.lowdim.fig3a:Fig3a",
+    "lowdim/fig3b": "tacit.experiments.lowdim.fig3b:Fig3b",
+    "lowdim/fig4": "tacit.experiments.lowdim.fig4:Fig4",
+    "lowdim/fig5": "tacit.experiments.lowdim.fig5:Fig5",
+    "lowdim/fig6": "tacit.experiments.lowdim.fig6:Fig6",
+    "lowdim/fig1a-mimo": "tacit.experiments.lowdim.fig1a_mimo:Fig1aMimo",
+    "lowdim/modes": "tacit.experiments.lowdim.modes:Modes",
     "lowdim/threshold": "tacit.experiments.lowdim.threshold:Threshold",
     "lowdim/fig2a": "tacit.experiments.lowdim.fig2a:Fig2a",
     "lowdim/fig2b": "tacit.experiments.lowdim.fig2b:Fig2b",

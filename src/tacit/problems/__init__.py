@@ -3,27 +3,33 @@
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
 from tacit.problems._empirical import EmpiricalLoss, SampledLoss, step_weights
 from tacit.problems._finite_response import FiniteResponse, lying_teacher
+from tacit.problems._linear_data import LinearDataLoss, LinearSampledLoss, second_moment_root
 from tacit.problems._outputs import outputs
 from tacit.problems._pattern import Pattern
 from tacit.problems._population import PopulationLoss
 from tacit.problems._response_loss import ResponseLoss, response
+from tacit.problems._spectra import even_spectrum, random_spectrum
 from tacit.problems._teachers import (
     balanced_teacher,
+    delay_teacher,
     equal_weights,
-    even_spectrum,
     gaussian_weights,
-    random_spectrum,
+    random_unbalanced_teacher,
+    spread_weights,
 )
 
 __all__ = [
     "EmpiricalLoss",
     "FiniteResponse",
+    "LinearDataLoss",
+    "LinearSampledLoss",
     "MatrixCompletion",
     "Pattern",
     "PopulationLoss",
     "ResponseLoss",
     "SampledLoss",
     "balanced_teacher",
+    "delay_teacher",
     "equal_weights",
     "even_spectrum",
     "gaussian_weights",
@@ -31,6 +37,9 @@ __all__ = [
     "lying_teacher",
     "outputs",
     "random_spectrum",
+    "random_unbalanced_teacher",
     "response",
+    "second_moment_root",
+    "spread_weights",
     "step_weights",
 ]

@@ -3,11 +3,13 @@
 from tacit.store._atomic import write_atomically
 from tacit.store._dimensions import (
     CELL,
+    CHANNELS,
     DEPTH,
     HORIZON,
     ITERATE,
     LAG,
     LENGTH,
+    LOSS,
     METHOD,
     PATTERN,
     PRESENT,
@@ -17,6 +19,7 @@ from tacit.store._dimensions import (
     SINGULAR_VALUE,
     STEP,
     TEACHER,
+    TIME,
     WIDTH,
 )
 from tacit.store._errors import StoreError, WriteError
@@ -31,11 +34,13 @@ from tacit.store._variable import Variable, checked_arrays
 
 __all__ = [
     "CELL",
+    "CHANNELS",
     "DEPTH",
     "HORIZON",
     "ITERATE",
     "LAG",
     "LENGTH",
+    "LOSS",
     "METHOD",
     "PATTERN",
     "PRESENT",
@@ -45,6 +50,7 @@ __all__ = [
     "SINGULAR_VALUE",
     "STEP",
     "TEACHER",
+    "TIME",
     "WIDTH",
     "FailedCell",
     "FailedCells",

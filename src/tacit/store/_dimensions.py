@@ -9,13 +9,16 @@ SEED = "seed"
 WIDTH = "width"
 DEPTH = "depth"
 LENGTH = "length"
+CHANNELS = "channels"  # inputs, and as many outputs
 TEACHER = "teacher"
 METHOD = "method"
+LOSS = "loss"  # which loss descends: of the population, or of data
 RATE = "rate"
 SCALE = "scale"
 PATTERN = "pattern"  # which entries of a matrix are observed
 
 STEP = "step"
+TIME = "time"  # of a flow
 LAG = "lag"
 HORIZON = "horizon"
 ITERATE = "iterate"  # last, best, polished: which point of a descent
