@@ -8,7 +8,7 @@ import optax
 import pytest
 
 from tacit.descent import Averaged, Lanes, Stop, descend
-from tacit.models import GRU, LSTM, Dense, LinearRNN
+from tacit.models import LSTM, Dense, LinearRNN
 from tacit.problems import (
     EmpiricalLoss,
     FiniteResponse,
@@ -102,12 +102,11 @@ def test_a_lying_teacher_is_the_teacher_on_short_sequences():
     np.testing.assert_array_equal(np.asarray(liar.impulse_response(4))[3:, 0, 0], [5])
 
 
-@pytest.mark.parametrize("kind", ["linear", "GRU", "LSTM"])  # three programs
+@pytest.mark.parametrize("kind", ["linear", "LSTM"])  # GRUs learn in lowdim/fig2a
 def test_students_of_all_kinds_learn_at_several_lengths_in_one_program(kind):
     teacher = FiniteResponse(np.asarray([1.0, 0.5], np.float32))
     make = {
         "linear": lambda key: LinearRNN.random(Dense, 6, scale=0.3, dtype=np.float32, key=key),
-        "GRU": lambda key: GRU.random(6, scale=0.3, dtype=np.float32, key=key),
         "LSTM": lambda key: LSTM.random(6, scale=0.3, dtype=np.float32, key=key),
     }[kind]
     students = Lanes.stack([make(jax.random.key(seed)) for seed in (0, 1)])

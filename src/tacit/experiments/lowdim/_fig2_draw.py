@@ -100,9 +100,9 @@ def draw_outputs(dataset: "xarray.Dataset", config: GRUConfig) -> Figure:
         caption=(
             f"GRU teachers of {config.teacher_width} units, GRU students of {config.width[0]}. "
             f"Above: outputs averaged over {config.inputs} white inputs. Below: root mean square "
-            "over these inputs of student minus teacher at each step, relative to the teacher's; the "
-            "loss asks for the output at step k alone, so a dip there may be all that was learned; "
-            f"medians over {len(config.seed)} seeds, bands the middle half."
+            "over them of student minus teacher at each step, relative to the teacher's. The "
+            "loss asks for the output at step k alone, so a dip there may be all that was learned. "
+            f"Medians over {len(config.seed)} seeds, bands the middle half."
         ),
     )
 
