@@ -1,0 +1,116 @@
+"""Symmetric and free students of a memoryless teacher under gradient descent: fig3's cells."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from tacit.descent import Lanes, Record, Stop, descend
+from tacit.experiments.memoryless._moments import recorded_steps
+from tacit.experiments.memoryless.fig3 import Fig3Config
+from tacit.models import Dense, LinearRNN, Symmetric
+from tacit.problems import half_population_loss, memoryless_teacher
+from tacit.sweep import Batch
+
+
+@functools.cache
+def free_descent() -> optax.GradientTransformation:
+    """Gradient descent; the rate comes apart."""
+    return optax.sgd(1.0)
+
+
+@functools.cache
+def symmetric_descent() -> optax.GradientTransformation:
+    """Gradient descent on the entries of A, B and C, for a student that is symmetric by parameters.
+
+    An off-diagonal parameter of `Symmetric` and a parameter of B in a balanced student each stand
+    at two entries, so that their derivatives are twice those by either entry. Half of them gives
+    the step that descent on the free entries makes from the same symmetric point, (5)-(7).
+    """
+    return optax.chain(optax.stateless(_by_entry), optax.sgd(1.0))
+
+
+def _by_entry(gradient: LinearRNN, _: Any) -> LinearRNN:
+    upper = gradient.transition.upper
+    row, column = np.triu_indices(gradient.transition.width)
+    share = jnp.asarray(np.where(row == column, 1.0, 0.5), upper.dtype)
+    return eqx.tree_at(
+        lambda model: (model.transition.upper, model.B),
+        gradient,
+        (share * upper, 0.5 * gradient.B),
+    )
+
+
+def started(start: str, width: int, seed: int) -> LinearRNN:
+    """The student at its start: Xavier has variance 2 / (fan in + fan out), 1 / width for A."""
+    keys = jax.random.split(jax.random.fold_in(jax.random.key(3), seed), 3)
+    with jax.enable_x64(True):
+        A, B, C = (
+            np.sqrt(2 / sum(shape)) * np.asarray(jax.random.normal(key, shape, jnp.float64))
+            for key, shape in zip(keys, ((width, width), (width, 1), (1, width)), strict=True)
+        )
+    if start == "literal":
+        return LinearRNN(Dense(A), B, C)
+    full = np.eye(width) if start == "identity" else (A + A.T) / 2
+    return LinearRNN(Symmetric.from_matrix(full), B, None)
+
+
+def align(batch: Batch, config: Fig3Config) -> Mapping[str, Any]:
+    """Students, descent, eigenvalues and projections of one batch, in that order."""
+    students = Lanes.stack(
+        [started(batch.one("start"), config.width, int(seed)) for seed in batch.column("seed")]
+    )
+    symmetric = batch.one("start") != "literal"
+    result = descend(
+        students,
+        half_population_loss(memoryless_teacher(config.weight), config.length),
+        symmetric_descent() if symmetric else free_descent(),
+        stop=Stop(config.steps, loss=config.goal),
+        rate=config.rate,
+        record=Record(recorded_steps(config.steps), {"state": _image_norm}),
+        title=batch.label,
+    )
+    models = list(result.model)
+    matrices = [np.asarray(model.transition.matrix()) for model in models]
+    spectra = [
+        spectrum(A, np.asarray(model.B), symmetric=symmetric)
+        for A, model in zip(matrices, models, strict=True)
+    ]
+    response = np.stack([np.asarray(m.impulse_response(config.horizon))[:, 0, 0] for m in models])
+    return {
+        "outcome": result.outcome,
+        "loss": result.records["loss"],
+        "image_norm": result.records["state"],
+        "final_loss": result.loss,
+        "eigenvalue": np.stack([value for value, _ in spectra]),
+        "projection": np.stack([projection for _, projection in spectra]),
+        "slackness": np.array([np.max(value * projection) for value, projection in spectra]),
+        "transition_norm": np.array([np.linalg.norm(A) for A in matrices]),
+        "tail": np.max(np.abs(response[:, config.length :]), axis=1),
+    }
+
+
+def spectrum(A: np.ndarray, B: np.ndarray, *, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
+    """|λ_i|, the largest first, and |u_i| for u = V⁻¹B, which is VᵀB where A is symmetric.
+
+    The columns of V have norm one. Without symmetry V is not orthogonal, but C A^j B is still
+    a sum over i in which λ_i^j stands beside u_i.
+    """
+    if symmetric:
+        values, vectors = np.linalg.eigh(A)
+        projection = vectors.T @ B[:, 0]
+    else:
+        values, vectors = np.linalg.eig(A)
+        projection = np.linalg.solve(vectors, B[:, 0].astype(complex))
+    order = np.argsort(-np.abs(values))
+    return np.abs(values)[order], np.abs(projection)[order]
+
+
+def _image_norm(model: LinearRNN) -> jax.Array:
+    """‖AB‖, which is ‖(λ_i u_i)‖ for a symmetric A."""
+    return jnp.sqrt(jnp.sum(model.transition.apply(model.B) ** 2))
