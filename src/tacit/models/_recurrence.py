@@ -80,7 +80,7 @@ def exact_products() -> contextlib.AbstractContextManager[Any]:
 
     `jax.default_matmul_precision("tensorfloat32")` around a call trades that for speed.
     """
-    if jax.config.jax_default_matmul_precision is None:
+    if getattr(jax.config, "jax_default_matmul_precision", None) is None:
         return jax.default_matmul_precision("highest")
     return contextlib.nullcontext()
 

@@ -1,11 +1,11 @@
-"""Teachers of `memoryless`: without memory, linear of any order, and their wrong continuations."""
+"""Teachers of `memoryless`: without memory, and linear of any order."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit._types import Array, Float, PRNGKeyArray, precise
+from tacit._types import PRNGKeyArray, precise
 from tacit.models import Dense, LinearRNN
 
 _TAIL = 1e-18  # the energy left out of a teacher's norm, as a fraction
@@ -31,10 +31,11 @@ def memoryless_teacher(weight: ArrayLike) -> LinearRNN:
 def linear_teacher(order: int, *, radius: float = 0.9, key: PRNGKeyArray) -> LinearRNN:
     """A random linear teacher with one input and output, of the given order.
 
-    The paper does not say how its teachers with memory are drawn. Here A, B and C are Gaussian, A
-    is scaled to the spectral radius `radius`, below one, so that the response decays, and C so
-    that its energy Σ_j (C A^j B)² over all lags is one: the zero response then has a mean squared
-    error of nearly one at every length, whatever the order and the seed.
+    The paper does not say how its teachers with memory are drawn. Here A is `radius`, below one,
+    times a random orthogonal matrix: every mode fades alike, so that none hides behind the others
+    and the order is really there. B and C are Gaussian, and C is scaled so that the energy
+    Σ_j (C A^j B)² over all lags is one: the zero response then has a mean squared error of nearly
+    one at every length, whatever the order and the seed.
     """
     if isinstance(order, bool) or order < 1:
         raise ValueError(f"order must be at least 1, got {order!r}")
@@ -47,7 +48,9 @@ def linear_teacher(order: int, *, radius: float = 0.9, key: PRNGKeyArray) -> Lin
                 jax.random.split(key, 3), ((order, order), (order, 1), (1, order)), strict=True
             )
         )
-        A = radius / np.max(np.abs(np.linalg.eigvals(A))) * A
+        # With R's diagonal made positive, Q is uniform over all orthogonal matrices.
+        Q, R = np.linalg.qr(A)
+        A = radius * Q * np.sign(np.diag(R))
         return LinearRNN(Dense(A), B, C / np.sqrt(_energy(A, B, C)))
 
 
@@ -61,19 +64,3 @@ def _energy(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> float:
             break
         power = power @ power
     return float((C @ gramian @ C.T)[0, 0])
-
-
-def wrong_continuation(
-    response: Float[Array | np.ndarray, "lags outputs inputs"], length: int, *, size: float = 1.0
-) -> Float[np.ndarray, "lags outputs inputs"]:
-    """The response with `size` (in every entry) added at the lags k, 2k, 3k, … for k = `length`.
-
-    Right below lag k, wrong from there on: for a memoryless teacher and `size` = w* it is the
-    response of the cyclic shift of width k (memoryless, Proposition 5.1), which fits sequences of
-    length k perfectly.
-    """
-    if isinstance(length, bool) or length < 1:
-        raise ValueError(f"length must be at least 1, got {length!r}")
-    wrong = np.array(response, dtype=float)
-    wrong[length::length] += size
-    return wrong
