@@ -17,6 +17,8 @@ ENTRY_POINTS = "tacit.experiments"
 
 BUILT_IN = {
     "lowdim/fig1a": "tacit.experiments.lowdim.fig1a:Fig1a",
+    "memoryless/fig1": "tacit.experiments.memoryless.fig1:Fig1",
+    "memoryless/fig2": "tacit.experiments.memoryless.fig2:Fig2",
     "memoryless/fig3": "tacit.experiments.memoryless.fig3:Fig3",
     "memoryless/fig4": "tacit.experiments.memoryless.fig4:Fig4",
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",

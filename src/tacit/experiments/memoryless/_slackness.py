@@ -12,8 +12,9 @@ import optax
 
 from tacit.descent import Lanes, Record, Stop, descend
 from tacit.experiments.memoryless._moments import recorded_steps
+from tacit.experiments.memoryless._students import linear_student
 from tacit.experiments.memoryless.fig3 import Fig3Config
-from tacit.models import Dense, LinearRNN, Symmetric
+from tacit.models import LinearRNN, Symmetric
 from tacit.problems import half_population_loss, memoryless_teacher
 from tacit.sweep import Batch
 
@@ -36,8 +37,10 @@ def symmetric_descent() -> optax.GradientTransformation:
 
 
 def _by_entry(gradient: LinearRNN, _: Any) -> LinearRNN:
-    upper = gradient.transition.upper
-    row, column = np.triu_indices(gradient.transition.width)
+    transition = gradient.transition
+    assert isinstance(transition, Symmetric)  # `started` makes no other
+    upper = transition.upper
+    row, column = np.triu_indices(transition.width)
     share = jnp.asarray(np.where(row == column, 1.0, 0.5), upper.dtype)
     return eqx.tree_at(
         lambda model: (model.transition.upper, model.B),
@@ -47,17 +50,13 @@ def _by_entry(gradient: LinearRNN, _: Any) -> LinearRNN:
 
 
 def started(start: str, width: int, seed: int) -> LinearRNN:
-    """The student at its start: Xavier has variance 2 / (fan in + fan out), 1 / width for A."""
-    keys = jax.random.split(jax.random.fold_in(jax.random.key(3), seed), 3)
-    with jax.enable_x64(True):
-        A, B, C = (
-            np.sqrt(2 / sum(shape)) * np.asarray(jax.random.normal(key, shape, jnp.float64))
-            for key, shape in zip(keys, ((width, width), (width, 1), (1, width)), strict=True)
-        )
+    """The student at its start: Xavier's, or made symmetric with B = Cᵀ, or with A = I."""
+    free = linear_student(width, gain=1.0, key=jax.random.fold_in(jax.random.key(3), seed))
     if start == "literal":
-        return LinearRNN(Dense(A), B, C)
+        return free
+    A = np.asarray(free.transition.matrix())
     full = np.eye(width) if start == "identity" else (A + A.T) / 2
-    return LinearRNN(Symmetric.from_matrix(full), B, None)
+    return LinearRNN(Symmetric.from_matrix(full), free.B, None)
 
 
 def align(batch: Batch, config: Fig3Config) -> Mapping[str, Any]:
@@ -72,7 +71,7 @@ def align(batch: Batch, config: Fig3Config) -> Mapping[str, Any]:
         symmetric_descent() if symmetric else free_descent(),
         stop=Stop(config.steps, loss=config.goal),
         rate=config.rate,
-        record=Record(recorded_steps(config.steps), {"state": _image_norm}),
+        record=Record(recorded_steps(config.steps).tolist(), {"image": _image_norm}),
         title=batch.label,
     )
     models = list(result.model)
@@ -85,7 +84,7 @@ def align(batch: Batch, config: Fig3Config) -> Mapping[str, Any]:
     return {
         "outcome": result.outcome,
         "loss": result.records["loss"],
-        "image_norm": result.records["state"],
+        "image_norm": result.records["image"],
         "final_loss": result.loss,
         "eigenvalue": np.stack([value for value, _ in spectra]),
         "projection": np.stack([projection for _, projection in spectra]),

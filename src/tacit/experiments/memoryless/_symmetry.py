@@ -56,7 +56,7 @@ def follow(batch: Batch, config: Fig4Config) -> Mapping[str, Any]:
         _optimiser(),
         stop=Stop(config.steps),
         rate=batch.column("rate"),
-        record=Record(recorded_steps(config.steps), MEASURES),
+        record=Record(recorded_steps(config.steps).tolist(), MEASURES),
         title=batch.label,
     )
     models = list(result.model)

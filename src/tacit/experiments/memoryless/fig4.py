@@ -118,7 +118,7 @@ class Fig4(Experiment):
                     at_least=10,
                 ),
                 claim_about_median(
-                    np.abs(last["norm_B"] / last["norm_C"] - 1).values[kept],
+                    np.abs((last["norm_B"] / last["norm_C"]).values - 1)[kept],
                     name=f"rate {rate:g}: B and C grow alike",
                     statement=f"{words}, the norms of B and C differ by at most 1% at the end.",
                     place=PLACE,
