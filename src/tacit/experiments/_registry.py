@@ -21,6 +21,7 @@ BUILT_IN = {
     "memoryless/fig2": "tacit.experiments.memoryless.fig2:Fig2",
     "memoryless/fig3": "tacit.experiments.memoryless.fig3:Fig3",
     "memoryless/fig4": "tacit.experiments.memoryless.fig4:Fig4",
+    "memoryless/fig5": "tacit.experiments.memoryless.fig5:Fig5",
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
 }
 

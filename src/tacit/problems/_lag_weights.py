@@ -7,8 +7,9 @@ sum over lags, and a `PopulationLoss` whose mask holds the square roots of the w
 
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
-from tacit._types import Array, Float, precise
+from tacit._types import precise
 from tacit.models import LinearRNN
 from tacit.problems._population import PopulationLoss
 
@@ -31,18 +32,16 @@ def half_population_loss(
 
 
 @precise
-def adversarial_population_loss(
-    wrong: Float[Array | np.ndarray, "lags outputs inputs"], length: int
-) -> PopulationLoss:
+def adversarial_population_loss(wrong: ArrayLike, length: int) -> PopulationLoss:
     """½ of the mean, over the output times k, …, K, of the expected squared error to `wrong`.
 
     Adversarial data (memoryless, section 7): sequences of length K whose targets are right at
-    time k and wrong after it. Here `wrong`, of K lags, is an impulse response that is right at
-    the lags below k = `length` and wrong from there on, so that fitting the right targets and
-    the wrong ones do not exclude each other. Lag j is seen by the times above it: its weight is
-    one below k and (K − j) / (K − k + 1) from k on.
+    time k and wrong after it. Here `wrong`, (K lags, outputs, inputs), is an impulse response that
+    is right at the lags below k = `length` and wrong from there on (see `lying_teacher`), so that
+    fitting the right targets and the wrong ones do not exclude each other. Lag j is seen by the
+    times above it: its weight is one below k and (K − j) / (K − k + 1) from k on.
     """
-    lags = len(wrong)
+    lags = np.shape(wrong)[0]
     if not 1 <= length <= lags:
         raise ValueError(f"length must lie in [1, lags = {lags}], got {length!r}")
     seen = np.minimum(lags - np.arange(lags), lags - length + 1) / (lags - length + 1)
@@ -50,20 +49,17 @@ def adversarial_population_loss(
 
 
 @precise
-def weighted_population_loss(
-    target: Float[Array | np.ndarray, "lags outputs inputs"],
-    weights: Float[Array | np.ndarray, " lags"],
-) -> PopulationLoss:
-    """L = Σ_j weights_j ‖C A^j B − target_j‖²_F."""
-    target, weights = jnp.asarray(target), np.asarray(weights, dtype=float)
-    if target.ndim != 3:
+def weighted_population_loss(target: ArrayLike, weights: ArrayLike) -> PopulationLoss:
+    """L = Σ_j weights_j ‖C A^j B − target_j‖²_F, for a target (lags, outputs, inputs)."""
+    aims, shares = jnp.asarray(target), np.asarray(weights, dtype=float)
+    if aims.ndim != 3:
         raise ValueError(
-            f"target must have the axes (lags, outputs, inputs), got the shape {target.shape}"
+            f"target must have the axes (lags, outputs, inputs), got the shape {aims.shape}"
         )
-    if weights.shape != target.shape[:1]:
+    if shares.shape != aims.shape[:1]:
         raise ValueError(
-            f"weights must have the target's {target.shape[0]} lags, got the shape {weights.shape}"
+            f"weights must have the target's {aims.shape[0]} lags, got the shape {shares.shape}"
         )
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+    if not (np.isfinite(shares).all() and (shares >= 0).all()):
         raise ValueError(f"weights must be finite and not negative, got {weights!r}")
-    return PopulationLoss(target, jnp.asarray(np.sqrt(weights), target.dtype))
+    return PopulationLoss(aims, jnp.asarray(np.sqrt(shares), aims.dtype))

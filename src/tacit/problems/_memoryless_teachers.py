@@ -12,7 +12,7 @@ _TAIL = 1e-18  # the energy left out of a teacher's norm, as a fraction
 
 
 @precise
-def memoryless_teacher(weight: ArrayLike) -> LinearRNN:
+def memoryless_teacher(weight: float | ArrayLike) -> LinearRNN:
     """y_t = W* x_t: A = 0, so that the response is W* at lag 0 and zero after it.
 
     `weight` is w*, a number, or the matrix W* (outputs, inputs).

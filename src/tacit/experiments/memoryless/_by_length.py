@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import xarray
 
 WORSE = 3.0  # adversarial data must do at least so many times worse
-_FLOOR = 1e-18  # smaller errors are drawn there
+_FLOOR = 1e-9  # smaller errors are drawn there
 
 
 class ByLength(Experiment):
@@ -173,7 +173,7 @@ class ByLength(Experiment):
                     Panel(
                         f"{MODELS[model]}, gain {gain:g}",
                         Axis("length of the sequence"),
-                        Axis("mean squared error", scale="log"),
+                        Axis("mean squared error", scale="log", limits=(_FLOOR, 10.0)),
                         marks,
                         legend="outside",
                         note=f"{lost} runs left out: error at length {config.length} above "

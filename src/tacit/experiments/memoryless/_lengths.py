@@ -47,9 +47,9 @@ class LengthsConfig(Config):
     goal: float = parameter(
         1e-16, "loss at which a linear student has converged", low=0.0, high=1.0
     )
-    gated_steps: int = parameter(10_000, "steps of Adam, GRU and LSTM", low=1, high=10_000_000)
+    gated_steps: int = parameter(5_000, "steps of Adam, GRU and LSTM", low=1, high=10_000_000)
     sequences: int = parameter(
-        100, "fresh sequences at each step, GRU and LSTM", low=1, high=100_000
+        64, "fresh sequences at each step, GRU and LSTM", low=1, high=100_000
     )
     gate: float = parameter(
         0.01,
