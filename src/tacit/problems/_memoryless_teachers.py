@@ -42,12 +42,8 @@ def linear_teacher(order: int, *, radius: float = 0.9, key: PRNGKeyArray) -> Lin
     if not 0 < radius < 1:
         raise ValueError(f"radius must lie between 0 and 1, so that memory fades, got {radius!r}")
     with jax.enable_x64(True):
-        A, B, C = (
-            np.asarray(jax.random.normal(part, shape, jnp.float64))
-            for part, shape in zip(
-                jax.random.split(key, 3), ((order, order), (order, 1), (1, order)), strict=True
-            )
-        )
+        drawn = np.asarray(jax.random.normal(key, (order, order + 2), jnp.float64))
+        A, B, C = drawn[:, :order], drawn[:, order : order + 1], drawn[:, order + 1 :].T
         # With R's diagonal made positive, Q is uniform over all orthogonal matrices.
         Q, R = np.linalg.qr(A)
         A = radius * Q * np.sign(np.diag(R))

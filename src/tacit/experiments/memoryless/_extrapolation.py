@@ -6,7 +6,7 @@ at every step. Both have the paper's factor ½; errors are mean squared errors a
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -16,6 +16,7 @@ import optax
 
 from tacit.descent import Averaged, DescentResult, Lanes, Stop, descend
 from tacit.experiments.memoryless._lengths import LengthsConfig
+from tacit.experiments.memoryless._responses import response_of
 from tacit.experiments.memoryless._students import gated_student, linear_student
 from tacit.models import LinearRNN
 from tacit.problems import (
@@ -23,12 +24,11 @@ from tacit.problems import (
     PopulationLoss,
     SampledLoss,
     adversarial_population_loss,
-    half_population_loss,
     linear_teacher,
-    lying_teacher,
     memoryless_teacher,
     outputs,
     step_weights,
+    weighted_population_loss,
 )
 from tacit.sweep import Batch
 
@@ -55,22 +55,28 @@ def teacher_of(order: int, seed: int, config: LengthsConfig) -> LinearRNN:
     return linear_teacher(order, radius=config.radius, key=key)
 
 
-def adversary(teacher: LinearRNN, config: LengthsConfig) -> FiniteResponse:
-    """Right below lag k, and wrong by one at the lags k, 2k, …: Proposition 5.1's for order 0."""
-    tail = np.array(teacher.impulse_response(config.adversarial_length))[config.length :]
-    tail[:: config.length] += 1.0
-    return lying_teacher(teacher, config.length, tail)
+def wrong_targets(target: np.ndarray, length: int) -> np.ndarray:
+    """Responses (…, lags) that are wrong by one at the lags k, 2k, … (see `lying_teacher`).
+
+    For a memoryless teacher it is the cyclic shift's of Proposition 5.1.
+    """
+    wrong = np.array(target)
+    wrong[..., length::length] += 1.0
+    return wrong
 
 
 def extrapolate(batch: Batch, config: LengthsConfig, orders: np.ndarray) -> Mapping[str, Any]:
     """Teachers, students, descent and errors of one batch, in that order."""
-    seeds, gains = batch.column("seed"), batch.column("gain")
+    seeds = batch.column("seed")
     teachers = [teacher_of(int(o), int(s), config) for o, s in zip(orders, seeds, strict=True)]
-    target = np.stack(
-        [np.asarray(teacher.impulse_response(config.horizon))[:, 0, 0] for teacher in teachers]
-    )
+    lags = max(config.horizon, config.adversarial_length)
+    target = np.stack([response_of(teacher, lags) for teacher in teachers])
+    lesson = target[:, : config.adversarial_length]
+    if batch.one("data") == "adversarial":
+        lesson = wrong_targets(lesson, config.length)
+    target = target[:, : config.horizon]
     train = _train_linear if batch.one("model") == "linear" else _train_gated
-    result, errors = train(batch, config, teachers, seeds, gains, target)
+    result, errors = train(batch, config, lesson, target)
     # One sum over lags beyond k: the error of a student that is right there and then forgets.
     missed = np.where(np.arange(config.horizon) < config.length, 0.0, target) ** 2
     error = np.stack(errors, axis=1)
@@ -84,32 +90,34 @@ def extrapolate(batch: Batch, config: LengthsConfig, orders: np.ndarray) -> Mapp
     }
 
 
-def _key(config: LengthsConfig, seed: int, purpose: int) -> jax.Array:
+def _key(seed: int, purpose: int) -> jax.Array:
     return jax.random.fold_in(jax.random.fold_in(jax.random.key(20), purpose), seed)
 
 
-def _train_linear(
-    batch: Batch,
-    config: LengthsConfig,
-    teachers: list[LinearRNN],
-    seeds: np.ndarray,
-    gains: np.ndarray,
-    target: np.ndarray,
-) -> tuple[DescentResult, list[np.ndarray]]:
-    def problem(teacher: LinearRNN) -> PopulationLoss:
-        if batch.one("data") == "plain":
-            # Padded, so that both kinds of data share a program.
-            return half_population_loss(teacher, config.length, longest=config.adversarial_length)
-        wrong = adversary(teacher, config).impulse_response(config.adversarial_length)
-        return adversarial_population_loss(wrong, config.length)
+def _starts(batch: Batch, maker: Callable[..., Any], purpose: int) -> Lanes[Any]:
+    """Students with one start for each seed, times the gain."""
+    cells = zip(batch.column("seed"), batch.column("gain"), strict=True)
+    return Lanes.stack(
+        [maker(gain=float(gain), key=_key(int(seed), purpose)) for seed, gain in cells]
+    )
 
-    students = [
-        linear_student(config.width, gain=float(gain), key=_key(config, int(seed), 0))
-        for seed, gain in zip(seeds, gains, strict=True)
-    ]
+
+def _train_linear(
+    batch: Batch, config: LengthsConfig, lesson: np.ndarray, target: np.ndarray
+) -> tuple[DescentResult, list[np.ndarray]]:
+    """Adam on the population loss; both kinds of data have all lags, so they share a program."""
+
+    def problem(response: np.ndarray) -> PopulationLoss:
+        response = response[:, None, None]
+        if batch.one("data") == "plain":
+            return weighted_population_loss(
+                response, 0.5 * (np.arange(len(response)) < config.length)
+            )
+        return adversarial_population_loss(response, config.length)
+
     result = descend(
-        Lanes.stack(students),
-        Lanes.stack([problem(teacher) for teacher in teachers]),
+        _starts(batch, functools.partial(linear_student, config.width), 0),
+        Lanes.stack([problem(response) for response in lesson]),
         _adam(),
         stop=Stop(config.steps, loss=config.goal),
         rate=config.rate,
@@ -117,57 +125,46 @@ def _train_linear(
     )
 
     def errors(models: Lanes[LinearRNN]) -> np.ndarray:
-        with jax.enable_x64(True):
-            found = np.asarray(_responses(models.tree, config.horizon))[..., 0, 0]
+        found = response_of(models.tree, target.shape[1])
         return np.cumsum((found - target) ** 2, axis=1)
 
     return result, [errors(result.model), errors(result.best)]
 
 
-@functools.partial(jax.jit, static_argnums=1)
-def _responses(models: LinearRNN, lags: int) -> jax.Array:
-    return jax.vmap(lambda model: model.impulse_response(lags))(models)
-
-
 def _train_gated(
-    batch: Batch,
-    config: LengthsConfig,
-    teachers: list[LinearRNN],
-    seeds: np.ndarray,
-    gains: np.ndarray,
-    target: np.ndarray,
+    batch: Batch, config: LengthsConfig, lesson: np.ndarray, target: np.ndarray
 ) -> tuple[DescentResult, list[np.ndarray]]:
+    """Adam on fresh sequences of length k, or of all adversarial lengths at once."""
     plain = batch.one("data") == "plain"
     until = config.length if plain else config.adversarial_length
     weights = step_weights(config.length, until=until)
     weights = (0.5 * weights / weights.sum()).astype(np.float32)
 
-    def problem(teacher: LinearRNN) -> SampledLoss:
-        chosen = teacher if plain else adversary(teacher, config)
-        response = np.asarray(chosen.impulse_response(until), np.float32)
-        return SampledLoss(FiniteResponse(response), jnp.asarray(weights), config.sequences)
+    def problem(response: np.ndarray) -> SampledLoss:
+        teacher = FiniteResponse(response[:until].astype(np.float32))
+        return SampledLoss(teacher, jnp.asarray(weights), config.sequences)
 
-    width, model = config.gated_width, batch.one("model")
-    students = [
-        gated_student(model, width, gain=float(gain), key=_key(config, int(seed), 1))
-        for seed, gain in zip(seeds, gains, strict=True)
-    ]
+    maker = functools.partial(gated_student, batch.one("model"), config.gated_width)
     result = descend(
-        Lanes.stack(students),
-        Lanes.stack([problem(teacher) for teacher in teachers]),
+        _starts(batch, maker, 1),
+        Lanes.stack([problem(response) for response in lesson]),
         _averaged_adam(),
         stop=Stop(config.gated_steps),
         rate=config.rate,
-        key=Lanes(jnp.stack([_key(config, int(seed), 2) for seed in seeds])),
+        key=Lanes(_keys(batch, 2)),
         title=batch.label,
     )
-    drawn = jnp.stack([_key(config, int(seed), 3) for seed in seeds])
-    responses = jnp.asarray(target, jnp.float32)[..., None, None]
+    drawn, responses = _keys(batch, 3), jnp.asarray(target, jnp.float32)
 
     def errors(models: Lanes[Any]) -> np.ndarray:
         return np.asarray(_sampled_errors(models.tree, responses, drawn)).astype(float)
 
     return result, [errors(result.model), errors(result.best)]
+
+
+def _keys(batch: Batch, purpose: int) -> jax.Array:
+    """One key a lane, by its seed alone."""
+    return jnp.stack([_key(int(seed), purpose) for seed in batch.column("seed")])
 
 
 @jax.jit

@@ -12,9 +12,10 @@ import optax
 
 from tacit.descent import Lanes, Record, Stop, descend
 from tacit.experiments.memoryless._moments import recorded_steps
+from tacit.experiments.memoryless._responses import responses
 from tacit.experiments.memoryless._students import linear_student
 from tacit.experiments.memoryless.fig3 import Fig3Config
-from tacit.models import LinearRNN, Symmetric
+from tacit.models import Dense, LinearRNN, Symmetric
 from tacit.problems import half_population_loss, memoryless_teacher
 from tacit.sweep import Batch
 
@@ -74,13 +75,9 @@ def align(batch: Batch, config: Fig3Config) -> Mapping[str, Any]:
         record=Record(recorded_steps(config.steps).tolist(), {"image": _image_norm}),
         title=batch.label,
     )
-    models = list(result.model)
-    matrices = [np.asarray(model.transition.matrix()) for model in models]
-    spectra = [
-        spectrum(A, np.asarray(model.B), symmetric=symmetric)
-        for A, model in zip(matrices, models, strict=True)
-    ]
-    response = np.stack([np.asarray(m.impulse_response(config.horizon))[:, 0, 0] for m in models])
+    A, B, C = _entries(result.model.tree)
+    spectra = [spectrum(*lane, symmetric=symmetric) for lane in zip(A, B, strict=True)]
+    response = responses(A, B, C, config.horizon)
     return {
         "outcome": result.outcome,
         "loss": result.records["loss"],
@@ -89,9 +86,21 @@ def align(batch: Batch, config: Fig3Config) -> Mapping[str, Any]:
         "eigenvalue": np.stack([value for value, _ in spectra]),
         "projection": np.stack([projection for _, projection in spectra]),
         "slackness": np.array([np.max(value * projection) for value, projection in spectra]),
-        "transition_norm": np.array([np.linalg.norm(A) for A in matrices]),
+        "transition_norm": np.linalg.norm(A, axis=(1, 2)),
         "tail": np.max(np.abs(response[:, config.length :]), axis=1),
     }
+
+
+def _entries(models: LinearRNN) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A, B and C of stacked students, written out."""
+    B, transition = np.asarray(models.B), models.transition
+    if isinstance(transition, Dense):
+        return np.asarray(transition.entries), B, np.asarray(models.C)
+    assert isinstance(transition, Symmetric)
+    A = np.empty((len(B), B.shape[1], B.shape[1]))
+    row, column = np.triu_indices(B.shape[1])
+    A[:, row, column] = A[:, column, row] = np.asarray(transition.upper)
+    return A, B, B.swapaxes(1, 2)
 
 
 def spectrum(A: np.ndarray, B: np.ndarray, *, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -1,5 +1,7 @@
 """Students at their Xavier start, times a gain."""
 
+from collections.abc import Sequence
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,35 +12,34 @@ from tacit.models import GRU, LSTM, Dense, LinearRNN
 BLOCKS = {"gru": 3, "lstm": 4}
 
 
-def xavier(shape: tuple[int, int], *, gain: float = 1.0, key: PRNGKeyArray) -> np.ndarray:
-    """Independent N(0, gain² 2 / (fan in + fan out)): gain/√d for a square matrix of width d."""
+def gaussians(shapes: Sequence[tuple[int, ...]], *, key: PRNGKeyArray) -> list[np.ndarray]:
+    """Independent N(0, 1) arrays of these shapes, from one draw: each draw compiles."""
+    sizes = [int(np.prod(shape)) for shape in shapes]
     with jax.enable_x64(True):
-        drawn = np.asarray(jax.random.normal(key, shape, jnp.float64))
-    return gain * np.sqrt(2 / sum(shape)) * drawn
+        drawn = np.asarray(jax.random.normal(key, (sum(sizes),), jnp.float64))
+    parts = np.split(drawn, np.cumsum(sizes)[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def xavier(fan_in: int, fan_out: int) -> float:
+    """√(2 / (fan in + fan out)), which is 1/√d for a square matrix of width d."""
+    return float(np.sqrt(2 / (fan_in + fan_out)))
 
 
 def linear_student(width: int, *, gain: float, key: PRNGKeyArray) -> LinearRNN:
     """A of standard deviation gain/√d, B and C of gain √(2/(d + 1)); float64."""
-    state_key, input_key, output_key = jax.random.split(key, 3)
-    return LinearRNN(
-        Dense(xavier((width, width), gain=gain, key=state_key)),
-        xavier((width, 1), gain=gain, key=input_key),
-        xavier((1, width), gain=gain, key=output_key),
-    )
+    A, B, C = gaussians(((width, width), (width, 1), (1, width)), key=key)
+    inner, outer = gain * xavier(width, width), gain * xavier(1, width)
+    return LinearRNN(Dense(inner * A), outer * B, outer * C)
 
 
 def gated_student(model: str, width: int, *, gain: float, key: PRNGKeyArray) -> GRU | LSTM:
     """The same for every gate's matrices, and zero biases; float32."""
-    blocks = BLOCKS[model]
-    state_key, input_key, output_key = jax.random.split(key, 3)
-
-    def stacked(shape: tuple[int, int], key: PRNGKeyArray) -> np.ndarray:
-        parts = [xavier(shape, gain=gain, key=part) for part in jax.random.split(key, blocks)]
-        return np.concatenate(parts).astype(np.float32)
-
-    inner = stacked((width, 1), input_key), stacked((width, width), state_key)
-    bias = np.zeros(blocks * width, np.float32)
-    readout = xavier((1, width), gain=gain, key=output_key).astype(np.float32)
+    rows = BLOCKS[model] * width
+    U, W, C = gaussians(((rows, width), (rows, 1), (1, width)), key=key)
+    inner, outer = gain * xavier(width, width), gain * xavier(1, width)
+    U, W, C = (part.astype(np.float32) for part in (inner * U, outer * W, outer * C))
+    bias = np.zeros(rows, np.float32)
     if model == "gru":
-        return GRU(*inner, bias, np.zeros(width, np.float32), readout)
-    return LSTM(*inner, bias, readout)
+        return GRU(W, U, bias, np.zeros(width, np.float32), C)
+    return LSTM(W, U, bias, C)

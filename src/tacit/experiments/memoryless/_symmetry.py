@@ -11,6 +11,8 @@ import optax
 
 from tacit.descent import Lanes, Record, Stop, descend
 from tacit.experiments.memoryless._moments import recorded_steps
+from tacit.experiments.memoryless._responses import response_of
+from tacit.experiments.memoryless._students import gaussians
 from tacit.experiments.memoryless.fig4 import Fig4Config
 from tacit.models import Dense, LinearRNN
 from tacit.problems import half_population_loss, memoryless_teacher
@@ -24,14 +26,12 @@ def _optimiser() -> optax.GradientTransformation:
 
 def started(width: int, variance: float, seed: int) -> tuple[LinearRNN, float]:
     """A = αI with α ~ U[0, 1]; B and C are independent N(0, variance). With it, α."""
-    keys = jax.random.split(jax.random.fold_in(jax.random.key(4), seed), 3)
+    scale_key, maps_key = jax.random.split(jax.random.fold_in(jax.random.key(4), seed))
     with jax.enable_x64(True):
-        alpha = float(jax.random.uniform(keys[0], (), jnp.float64))
-        B, C = (
-            np.sqrt(variance) * np.asarray(jax.random.normal(key, shape, jnp.float64))
-            for key, shape in zip(keys[1:], ((width, 1), (1, width)), strict=True)
-        )
-    return LinearRNN(Dense(alpha * np.eye(width)), B, C), alpha
+        alpha = float(jax.random.uniform(scale_key, (), jnp.float64))
+    B, C = gaussians(((width, 1), (1, width)), key=maps_key)
+    deviation = np.sqrt(variance)
+    return LinearRNN(Dense(alpha * np.eye(width)), deviation * B, deviation * C), alpha
 
 
 def _norm(matrix: jax.Array) -> jax.Array:
@@ -59,8 +59,7 @@ def follow(batch: Batch, config: Fig4Config) -> Mapping[str, Any]:
         record=Record(recorded_steps(config.steps).tolist(), MEASURES),
         title=batch.label,
     )
-    models = list(result.model)
-    response = np.stack([np.asarray(m.impulse_response(config.horizon))[:, 0, 0] for m in models])
+    response = response_of(result.model.tree, config.horizon)
     return {
         "outcome": result.outcome,
         "alpha": np.array([alpha for _, alpha in starts]),

@@ -64,7 +64,7 @@ class Fig5(Experiment):
             model=("linear", "gru"), order=(2, 6), seed=(0, 1), width=8, gated_width=4, steps=100,
             gated_steps=20, sequences=10, gate=1.0,
         ),
-        "quick": Fig5Config(steps=3_000, gated_width=30, gated_steps=1_500, sequences=32),
+        "quick": Fig5Config(steps=3_000, gated_width=30, gated_steps=1_000, sequences=32),
         "paper": Fig5Config(),
     }  # fmt: skip
     batch_by = (MODEL, DATA)
