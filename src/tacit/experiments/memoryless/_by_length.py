@@ -1,5 +1,6 @@
 """Errors against the length of the sequence, plain and adversarial: what fig1 and fig2 share."""
 
+import abc
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -38,12 +39,14 @@ class ByLength(Experiment):
 
     title: ClassVar[str]
     place: ClassVar[str]
-    surprises: ClassVar[Mapping[tuple[str, str, float], str]]
-    """Why a claim of the paper fails: by kind, model and gain."""
 
     def order(self, config: Any) -> int:
         """The teacher's order; zero is memoryless."""
         return 0
+
+    @abc.abstractmethod
+    def surprise(self, kind: str, model: str, gain: float, config: Any) -> str:
+        """Why a claim fails that the paper makes; empty where it holds."""
 
     def variables(self, config: LengthsConfig) -> dict[str, Variable]:
         """Errors are kept at every length."""
@@ -74,6 +77,7 @@ class ByLength(Experiment):
                     plain = later.sel({**here, DATA: "plain"}).values
                     found.append(
                         self._claim(
+                            config,
                             ("flat", model, gain),
                             plain,
                             f"{words}: trained at length {config.length} on plain data, the mean "
@@ -86,6 +90,7 @@ class ByLength(Experiment):
                         ratio = plain / forgetful.sel({**here, DATA: "plain"}).values
                         found.append(
                             self._claim(
+                                config,
                                 ("remembers", model, gain),
                                 ratio,
                                 f"{words}: that error is below the one of a response that is "
@@ -97,6 +102,7 @@ class ByLength(Experiment):
                     fit = dataset["error"].sel({**here, DATA: "adversarial", ITERATE: "last"})
                     found.append(
                         self._claim(
+                            config,
                             ("adversary fits", model, gain),
                             fit.sel({TIME: config.length}).values,
                             f"{words}: trained on adversarial data, the mean squared error at "
@@ -108,6 +114,7 @@ class ByLength(Experiment):
                     wrong = later.sel({**here, DATA: "adversarial"}).values
                     found.append(
                         self._claim(
+                            config,
                             ("adversary is worse", model, gain),
                             wrong / plain,
                             f"{words}: over the lengths {lengths} adversarial data lead to at "
@@ -119,6 +126,7 @@ class ByLength(Experiment):
 
     def _claim(
         self,
+        config: LengthsConfig,
         key: tuple[str, str, float],
         samples: np.ndarray,
         statement: str,
@@ -127,7 +135,7 @@ class ByLength(Experiment):
         at_least: float | None = None,
     ) -> Claim:
         kind, model, gain = key
-        because = self.surprises.get(key, "")
+        because = self.surprise(*key, config)
         expected: Expected = "fails" if because else "holds"
         return claim_about_median(
             samples[~np.isnan(samples)],

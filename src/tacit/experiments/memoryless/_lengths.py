@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 MODELS = {"linear": "linear RNN", "gru": "GRU", "lstm": "LSTM"}
 DATAS = {"plain": "plain data", "adversarial": "adversarial data"}
 ITERATES = ("last", "best")
+LITERAL = 1.0  # Xavier's own gain
+TRAINED = 5_000  # steps after which a GRU or LSTM has settled; quick stops before
 SMALL = 0.01  # of the teacher's energy, which is one: below it a student extrapolates
 
 

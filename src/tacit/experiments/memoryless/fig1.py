@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from tacit.experiments.memoryless._by_length import ByLength
-from tacit.experiments.memoryless._lengths import LengthsConfig
+from tacit.experiments.memoryless._lengths import LITERAL, TRAINED, LengthsConfig
 
 SMOKE = LengthsConfig(
     model=("linear", "gru"),
@@ -39,4 +39,23 @@ class Fig1(ByLength):
     }
     title = "A memoryless teacher: plain training extrapolates from a small start"
     place = "Figure 1"
-    surprises: ClassVar[Mapping[tuple[str, str, float], str]] = {}
+
+    def surprise(self, kind: str, model: str, gain: float, config: LengthsConfig) -> str:
+        """The literal start rings on; gated models need longer than quick gives them."""
+        if kind != "flat":
+            return ""
+        if model == "linear":
+            return RINGING if gain >= LITERAL else ""
+        return UNDERTRAINED if config.gated_steps < TRAINED else ""
+
+
+RINGING = (
+    "initialisation: at gain 1 the state matrix starts with a spectral radius of about one and the "
+    "loss reaches zero before it has moved; C and A^j B are orthogonal at the lags below k alone, "
+    "and later lags keep the start's size. From gain 0.3 they are gone"
+)
+UNDERTRAINED = (
+    "training: after quick's 1,500 steps the error at length k is 1e-4 and still falling, and "
+    "beyond k a hundred times that; after paper's 5,000 steps on 64 sequences it is below the "
+    "bound from gain 0.3 and near it from gain 1"
+)

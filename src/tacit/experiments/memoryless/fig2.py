@@ -12,7 +12,8 @@ from typing import ClassVar
 from tacit.experiments._parameter import parameter
 from tacit.experiments.memoryless import fig1
 from tacit.experiments.memoryless._by_length import ByLength
-from tacit.experiments.memoryless._lengths import LengthsConfig
+from tacit.experiments.memoryless._lengths import LITERAL, LengthsConfig
+from tacit.experiments.memoryless.fig1 import RINGING
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +43,22 @@ class Fig2(ByLength):
     }
     title = "A teacher of order 3: what is learned at length 5 says little about later lags"
     place = "Figure 2"
-    surprises: ClassVar[Mapping[tuple[str, str, float], str]] = {}
 
     def order(self, config: Fig2Config) -> int:
         """The teacher's order."""
         return config.order
+
+    def surprise(self, kind: str, model: str, gain: float, config: LengthsConfig) -> str:
+        """Five lags do not tell a response of order 3; the literal start rings on as in fig1."""
+        if kind == "flat":
+            return UNIDENTIFIABLE
+        if model == "linear":
+            return RINGING if gain >= LITERAL and kind != "adversary fits" else ""
+        return UNIDENTIFIABLE if kind == "remembers" else ""
+
+
+UNIDENTIFIABLE = (
+    "identifiability: a response of order 3 has six free numbers and k = 5 lags are seen, so that "
+    "many systems of order 3 agree with them; what a student adds beyond them is as often wrong "
+    "as right. Teachers that fade fast (radius 0.5 or less) hide it: there is nothing to remember"
+)
