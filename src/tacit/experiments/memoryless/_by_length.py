@@ -184,8 +184,8 @@ class ByLength(Experiment):
                         Axis("mean squared error", scale="log", limits=(_FLOOR, 10.0)),
                         marks,
                         legend="outside",
-                        note=f"{lost} runs left out: error at length {config.length} above "
-                        f"{config.gate:g}"
+                        note=f"left out: {lost} of {here[DATA].size * here[SEED].size} runs, for "
+                        f"an error at length {config.length} above {config.gate:g}"
                         if lost
                         else None,
                     )
