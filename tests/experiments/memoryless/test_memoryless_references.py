@@ -26,3 +26,10 @@ def test_slackness_reaches_what_the_theorem_says_with_a_large_transition():
     found = {claim.name: claim for claim in claims}
     assert found["identity: complementary slackness"].high <= 1e-10
     assert found["identity: A is far from zero"].low > 1
+
+
+@pytest.mark.parametrize("figure", ["fig1", "fig3", "fig4"])
+def test_the_reference_at_paper_is_as_expected(figure):
+    claims = load_reference(find_experiment(f"memoryless/{figure}"), "paper")
+    assert claims is not None
+    assert [claim.name for claim in claims if not claim.as_expected] == []
