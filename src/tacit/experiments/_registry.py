@@ -18,6 +18,8 @@ ENTRY_POINTS = "tacit.experiments"
 BUILT_IN = {
     "lowdim/fig1a": "tacit.experiments.lowdim.fig1a:Fig1a",
     "lowdim/fig1b": "tacit.experiments.lowdim.fig1b:Fig1b",
+    "lowdim/fig2a": "tacit.experiments.lowdim.fig2a:Fig2a",
+    "lowdim/fig2b": "tacit.experiments.lowdim.fig2b:Fig2b",
     "lowdim/fig3a": "tacit.experiments.lowdim.fig3a:Fig3a",
     "lowdim/fig3b": "tacit.experiments.lowdim.fig3b:Fig3b",
     "lowdim/fig4": "tacit.experiments.lowdim.fig4:Fig4",
@@ -26,8 +28,11 @@ BUILT_IN = {
     "lowdim/fig1a-mimo": "tacit.experiments.lowdim.fig1a_mimo:Fig1aMimo",
     "lowdim/modes": "tacit.experiments.lowdim.modes:Modes",
     "lowdim/threshold": "tacit.experiments.lowdim.threshold:Threshold",
-    "lowdim/fig2a": "tacit.experiments.lowdim.fig2a:Fig2a",
-    "lowdim/fig2b": "tacit.experiments.lowdim.fig2b:Fig2b",
+    "memoryless/fig1": "tacit.experiments.memoryless.fig1:Fig1",
+    "memoryless/fig2": "tacit.experiments.memoryless.fig2:Fig2",
+    "memoryless/fig3": "tacit.experiments.memoryless.fig3:Fig3",
+    "memoryless/fig4": "tacit.experiments.memoryless.fig4:Fig4",
+    "memoryless/fig5": "tacit.experiments.memoryless.fig5:Fig5",
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
 }
 

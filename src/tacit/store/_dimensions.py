@@ -16,6 +16,11 @@ LOSS = "loss"  # which loss descends: of the population, or of data
 RATE = "rate"
 SCALE = "scale"
 PATTERN = "pattern"  # which entries of a matrix are observed
+START = "start"  # how a descent is initialised
+GAIN = "gain"  # a factor on the usual initial scale
+ORDER = "order"  # of a teacher
+MODEL = "model"
+DATA = "data"  # what a model is trained on
 
 STEP = "step"
 TIME = "time"  # of a flow
@@ -23,6 +28,8 @@ LAG = "lag"
 HORIZON = "horizon"
 ITERATE = "iterate"  # last, best, polished: which point of a descent
 SINGULAR_VALUE = "singular_value"
+MODE = "mode"  # an eigenvalue of a transition, the largest first
+TIME = "time"  # of an output: the length of the sequence that it ends
 
 # Not dimensions, but names of variables that many know.
 PRESENT = "present"  # which cells are stored
