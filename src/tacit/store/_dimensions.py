@@ -23,13 +23,12 @@ MODEL = "model"
 DATA = "data"  # what a model is trained on
 
 STEP = "step"
-TIME = "time"  # of a flow
+TIME = "time"  # of a flow, or of an output: the length of the sequence that it ends
 LAG = "lag"
 HORIZON = "horizon"
 ITERATE = "iterate"  # last, best, polished: which point of a descent
 SINGULAR_VALUE = "singular_value"
 MODE = "mode"  # an eigenvalue of a transition, the largest first
-TIME = "time"  # of an output: the length of the sequence that it ends
 
 # Not dimensions, but names of variables that many know.
 PRESENT = "present"  # which cells are stored
