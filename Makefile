@@ -21,7 +21,7 @@ reproduce: setup ## every experiment at the quick preset, then results/index.htm
 	$(BIN)/tacit reproduce --all --preset quick
 
 test: setup ## the whole test suite
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: setup ## formatting, lint and types
 	$(BIN)/ruff format --check .

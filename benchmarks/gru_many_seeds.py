@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks._measure import report
 from benchmarks.gru_training import LENGTH, RATE, SEQUENCES, TEACHER, WIDTH, Torch, weights
 
-STUDENTS, STEPS, PEER_STEPS = 70, 400, 200
+STUDENTS, STEPS, PEER_STEPS = 70, 200, 200
 
 
 def seconds(work: Callable[[], Any], repeats: int = 3) -> float:

@@ -51,7 +51,8 @@ def descend(
       it is the learning rate.
     - `progress`: a bar on standard error; None shows it when that is a terminal.
 
-    A lane's result does not depend on the lanes beside it. Precision is that of the arrays.
+    A lane's result does not depend on the lanes beside it; a model of more than 8,192 parameters
+    that runs alone may differ in its last bits. Precision is that of the arrays.
     """
     problem = as_problem(
         loss_or_problem.tree if isinstance(loss_or_problem, Lanes) else loss_or_problem
@@ -104,6 +105,13 @@ def descend(
     return harvest.result(arrays, model_rest, record_steps, statistics, single=single)
 
 
+LARGE = 8192  # parameters of one model from which it runs alone: twice the work weighs more
+
+
+def _numbers(params: PyTree) -> int:
+    return sum(leaf.size for leaf in jax.tree.leaves(params))
+
+
 _PROGRAMS: dict[Any, Programs] = {}  # of this process, as JAX's own cache of programs is
 
 
@@ -121,7 +129,7 @@ def _run(
     began = time.perf_counter()
     harvest = Harvest(count, record_steps.size)
     members = np.arange(count)  # which lane sits in which row
-    if count == 1:  # see _plan.buckets
+    if count == 1 and _numbers(params) <= LARGE:  # see _plan.buckets
         members = np.array([0, 0])
         params, given = _take(params, members), _take_given(program, given, members)
     lanes = start_lanes(program, params, given)

@@ -93,7 +93,7 @@ def _backward(
 
     zero = jnp.zeros_like(states[0])
     seen = (*gates, cells, before(cells), cotangent)
-    found = reverse_scan(pull, (zero, zero), seen, inputs, before(states), W, U)
+    found = reverse_scan(pull, (zero, zero), seen, inputs, before(states), W, U, len(U))
     return found.inputs, found.W, found.U, found.bias
 
 

@@ -122,13 +122,14 @@ def reverse_scan(
     earlier: Float[Array, "time batch d"],
     W: Float[Array, "g i"],
     U: Float[Array, "g d"],
+    same: int,
 ) -> Gradients:
     """The gradients by all weights: dU = Σ innerᵀ h and dW = Σ outerᵀ x over steps and sequences.
 
     `pull` takes the adjoint and what was seen at a step to the adjoint one step earlier and to the
-    cotangents of U h (inner) and of W x + b (outer). On a CPU the sums are made on the way, while
-    the factors are in its cache. An accelerator makes one product of each after the scan, of
-    fewer and larger kernels.
+    cotangents of U h (inner) and of W x + b (outer), whose first `same` rows are equal. On a CPU
+    the sums are made on the way, while the factors are in its cache. An accelerator makes one
+    product of all after the scan.
     """
 
     def on_the_way(inputs: Array, earlier: Array, seen: Any) -> Gradients:
@@ -152,17 +153,19 @@ def reverse_scan(
         return Gradients(by_inputs, *sums)
 
     def afterwards(inputs: Array, earlier: Array, seen: Any) -> Gradients:
-        def step(adjoint: Any, seen: Any) -> tuple[Any, tuple[Array, Array]]:
+        def step(adjoint: Any, seen: Any) -> tuple[Any, Array]:
             adjoint, inner, outer = pull(adjoint, seen)
-            return adjoint, (inner, outer)
+            return adjoint, jnp.concatenate([outer, inner[:, same:]], axis=1)
 
-        _, (inner, outer) = jax.lax.scan(step, start, seen, reverse=True)
+        # Everything at once: what multiplies U and W, times h, x and one.
+        _, rows = jax.lax.scan(step, start, seen, reverse=True)
+        ones = jnp.ones((*earlier.shape[:2], 1), earlier.dtype)
+        factors = jnp.concatenate([earlier, inputs, ones], axis=2)
+        products = jnp.einsum("tbg,tbf->gf", rows, factors)
+        gates, d = U.shape
+        outer, inner = products[:gates], jnp.concatenate([products[:same], products[gates:]])
         return Gradients(
-            outer @ W,
-            jnp.einsum("tbg,tbi->gi", outer, inputs),
-            jnp.einsum("tbg,tbd->gd", inner, earlier),
-            jnp.sum(outer, axis=(0, 1)),
-            jnp.sum(inner, axis=(0, 1)),
+            rows[:, :, :gates] @ W, outer[:, d:-1], inner[:, :d], outer[:, -1], inner[:, -1]
         )
 
     with exact_products():
