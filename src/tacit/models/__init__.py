@@ -4,6 +4,8 @@ from tacit.models._deep_factorisation import DeepFactorisation
 from tacit.models._dense import Dense, Symmetric
 from tacit.models._diagonal import ConjugatePairs, Diagonal
 from tacit.models._linear_rnn import LinearRNN
+from tacit.models._scaled_conv import ScaledConv
+from tacit.models._scaled_linear_rnn import ScaledLinearRNN
 from tacit.models._transition import AbstractTransition
 
 __all__ = [
@@ -13,5 +15,7 @@ __all__ = [
     "Dense",
     "Diagonal",
     "LinearRNN",
+    "ScaledConv",
+    "ScaledLinearRNN",
     "Symmetric",
 ]

@@ -3,6 +3,7 @@
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
 from tacit.problems._pattern import Pattern
 from tacit.problems._population import PopulationLoss
+from tacit.problems._sequences import SequenceBatches, SequenceLoss
 from tacit.problems._teachers import (
     balanced_teacher,
     equal_weights,
@@ -15,6 +16,8 @@ __all__ = [
     "MatrixCompletion",
     "Pattern",
     "PopulationLoss",
+    "SequenceBatches",
+    "SequenceLoss",
     "balanced_teacher",
     "equal_weights",
     "even_spectrum",
