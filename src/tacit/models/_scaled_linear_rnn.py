@@ -126,7 +126,7 @@ class ScaledLinearRNN(eqx.Module):
                 raise ValueError(f"{name} is a variance, a finite number ≥ 0, got {value!r}")
         with x64_for(np.dtype(dtype)):
             w_key, f_key, c_key = jax.random.split(key, 3)
-            w, f, c = (jnp.sqrt(jnp.asarray(nu, dtype)) for nu in (nu_w, nu_f, nu_c))
+            w, f, c = (jnp.sqrt(jnp.asarray(nu, np.dtype(dtype))) for nu in (nu_w, nu_f, nu_c))
             return cls(
                 gaussian((width, width), scale=w, dtype=dtype, key=w_key),
                 gaussian((width, inputs), scale=f, dtype=dtype, key=f_key),

@@ -63,8 +63,8 @@ class SequenceLoss(eqx.Module):
         factor: np.ndarray, target: np.ndarray, floor: Any, length: int, dtype: np.dtype
     ) -> "SequenceLoss":
         with x64_for(dtype):
-            arrays = (jnp.asarray(np.asarray(part, dtype)) for part in (factor, target, floor))
-            return SequenceLoss(*arrays, length)
+            R, z, rest = (jnp.asarray(np.asarray(part, dtype)) for part in (factor, target, floor))
+            return SequenceLoss(factor=R, target=z, floor=rest, length=length)
 
     @precise
     def loss(self, model: Any) -> Float[Array, ""]:

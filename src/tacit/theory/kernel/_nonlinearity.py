@@ -9,6 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 Values: TypeAlias = np.float64 | Float[np.ndarray, "..."]
+Table: TypeAlias = Float[np.ndarray, "variances nodes"]
+Row: TypeAlias = Float[np.ndarray, " nodes"]
 
 _REACH = 13.0  # of the quadrature, in standard deviations: the density beyond is below 1e-37
 _SPACING = 1 / 48
@@ -126,7 +128,7 @@ class Smooth(Nonlinearity):
         return values**2 @ weights
 
     def _expansion(
-        self, values: Values, nodes: Values, weights: Values
+        self, values: Table, nodes: Row, weights: Row
     ) -> Float[np.ndarray, "variances terms"]:
         """α_k for each variance, as many as the tolerance asks for."""
         squares = values**2 @ weights
@@ -165,7 +167,7 @@ def _tanh_slope(u: Values) -> Values:
     return 1 / np.cosh(np.minimum(np.abs(u), 300)) ** 2
 
 
-def _grid() -> tuple[Float[np.ndarray, " nodes"], Float[np.ndarray, " nodes"]]:
+def _grid() -> tuple[Row, Row]:
     """The trapezoidal rule for the standard normal density: spectrally accurate for smooth φ."""
     half = int(_REACH / _SPACING)
     nodes = np.arange(-half, half + 1) * _SPACING
@@ -173,7 +175,7 @@ def _grid() -> tuple[Float[np.ndarray, " nodes"], Float[np.ndarray, " nodes"]]:
     return nodes, weights
 
 
-def _hermite(nodes: Float[np.ndarray, " nodes"], terms: int) -> Float[np.ndarray, "terms nodes"]:
+def _hermite(nodes: Row, terms: int) -> Float[np.ndarray, "terms nodes"]:
     """He_k(z)/√k! for k < terms, by the recursion in k."""
     rows = np.zeros((terms, nodes.size))
     rows[0] = 1.0

@@ -77,7 +77,8 @@ def recurrent_kernel(
     carried = np.zeros((*both, times2))  # ν_w K̇_{t−1,s−1} Π_{t−1,s−1}
     for t in range(times):
         covariance = w * before + f * g[..., t, :] + bias
-        value, slope = nonlinearity.moments(left[..., t, :], q2, covariance)
+        found = nonlinearity.moments(left[..., t, :], q2, covariance)
+        value, slope = (np.asarray(moment) for moment in found)
         pi = before + g[..., t, :] + trained + carried
         nngp[..., t, :] = c * value
         ntk[..., t, :] = value + c * slope * pi
@@ -98,5 +99,5 @@ def _variances(
     before = np.zeros(drive.shape[:-1])
     for t in range(drive.shape[-1]):
         found[..., t] = drive[..., t] + w * before
-        before = nonlinearity.second_moment(found[..., t])
+        before = np.asarray(nonlinearity.second_moment(found[..., t]))
     return found
