@@ -18,6 +18,9 @@ ENTRY_POINTS = "tacit.experiments"
 BUILT_IN = {
     "lowdim/fig1a": "tacit.experiments.lowdim.fig1a:Fig1a",
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
+    "kernel/fig1": "tacit.experiments.kernel.fig1:Fig1",
+    "kernel/fig2": "tacit.experiments.kernel.fig2:Fig2",
+    "kernel/width": "tacit.experiments.kernel.width:Width",
 }
 
 

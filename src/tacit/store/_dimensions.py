@@ -13,6 +13,7 @@ TEACHER = "teacher"
 METHOD = "method"
 RATE = "rate"
 SCALE = "scale"
+MODEL = "model"  # which of several models beside each other
 PATTERN = "pattern"  # which entries of a matrix are observed
 
 STEP = "step"
