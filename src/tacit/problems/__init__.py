@@ -1,5 +1,6 @@
 """Problems: what is to be learned, with its loss and, where there is one, its known solution."""
 
+from tacit.problems._centred_response import CentredResponse
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
 from tacit.problems._empirical import EmpiricalLoss, SampledLoss, step_weights
 from tacit.problems._finite_response import FiniteResponse, lying_teacher
@@ -26,6 +27,7 @@ from tacit.problems._teachers import (
 )
 
 __all__ = [
+    "CentredResponse",
     "EmpiricalLoss",
     "FiniteResponse",
     "LinearDataLoss",
