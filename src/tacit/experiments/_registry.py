@@ -37,6 +37,7 @@ BUILT_IN = {
     "kernel/fig1": "tacit.experiments.kernel.fig1:Fig1",
     "kernel/fig2": "tacit.experiments.kernel.fig2:Fig2",
     "kernel/width": "tacit.experiments.kernel.width:Width",
+    "regimes/map": "tacit.experiments.regimes.map:Map",
 }
 
 

@@ -6,6 +6,7 @@ trained is the change of its response since the start, L_j = (f_j − f_j⁰)/γ
 of `tacit.theory.kernel.finite_width_gram`, and G itself turns at a speed ∝ γ₀ = γ/√n.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -59,10 +60,15 @@ class CentredResponse(eqx.Module):
         return self.mask * ((response - self.start) / self.gamma - self.target)
 
     @precise
+    def residuals(self, model: ScaledLinearRNN) -> Float[Array, " lags"]:
+        """(L − L*)/√2 at the trained lags, zero at the others: the loss is the sum of squares."""
+        response = model.impulse_response(self.target.shape[0])[:, 0, 0]
+        return self._errors(response) / np.sqrt(2)
+
+    @precise
     def loss(self, model: ScaledLinearRNN) -> Float[Array, ""]:
         """Half the squared distance of the centred response from the target."""
-        response = model.impulse_response(self.target.shape[0])[:, 0, 0]
-        return 0.5 * jnp.sum(self._errors(response) ** 2)
+        return jnp.sum(self.residuals(model) ** 2)
 
     @precise
     def downhill(
@@ -75,20 +81,25 @@ class CentredResponse(eqx.Module):
         Gauss and Newton's part of the Hessian plus γ₀ ‖L − L*‖₁ for the rest, whose entries are
         those of γ ∇²f_j and of order 1/√n.
         """
-        n, lags = model.width, self.target.shape[0]
-        root = np.sqrt(n)
-        q, p = _both_krylovs(model.W, model.F[:, 0], model.C[0], lags)
+        q, p = _both_krylovs(model, self.target.shape[0])
+        root = np.sqrt(model.width)
         r = self._errors(q @ model.C[0] / root)
-        after = jnp.concatenate([r[1:], jnp.zeros_like(r)])  # r_{i+l+1} at i + l
-        hankel = after[np.add.outer(np.arange(lags - 1), np.arange(lags - 1))]
-        direction = ScaledLinearRNN(
-            (self.gamma * self.w_rate / n) * (p[:-1].T @ (hankel @ q[:-1])),
-            (self.gamma / root) * (r @ p)[:, None],
-            (self.gamma / root) * (r @ q)[None, :],
-        )
         gram = self.mask[:, None] * _gram(q, p, self.w_rate) * self.mask
         curvature = jnp.sqrt(jnp.sum(gram**2)) + self.gamma / root * jnp.sum(jnp.abs(r))
+        direction = _gradient(q, p, self.gamma * r, self.w_rate)
         return 0.5 * jnp.sum(r**2), direction, curvature
+
+    @precise
+    def linearised(
+        self, model: ScaledLinearRNN
+    ) -> tuple[Float[Array, " lags"], Float[Array, "lags lags"], Callable[[Array], Any]]:
+        """The residuals, J Jᵀ = G/2γ² and z ↦ Jᵀ z, without J; `w_rate` has no part in it."""
+        q, p = _both_krylovs(model, self.target.shape[0])
+        r = self._errors(q @ model.C[0] / np.sqrt(model.width))
+        one = jnp.ones_like(self.gamma)
+        gram = self.mask[:, None] * _gram(q, p, one) * self.mask / (2 * self.gamma**2)
+        scale = self.mask / (np.sqrt(2) * self.gamma)
+        return r / np.sqrt(2), gram, lambda z: _gradient(q, p, scale * z, one)
 
     @precise
     def zero_loss(self) -> Float[Array, ""]:
@@ -97,17 +108,32 @@ class CentredResponse(eqx.Module):
 
 
 def _both_krylovs(
-    W: Float[Array, "n n"], F: Float[Array, " n"], C: Float[Array, " n"], lags: int
+    model: ScaledLinearRNN, lags: int
 ) -> tuple[Float[Array, "lags n"], Float[Array, "lags n"]]:
-    """(W/√n)^j F and (Wᵀ/√n)^j Cᵀ for j < lags, in rows."""
-    scale = 1 / np.sqrt(len(F))
+    """q_j = (W/√n)^j F and p_j = (Wᵀ/√n)^j Cᵀ for j < lags, in rows."""
+    scale = 1 / np.sqrt(model.width)
 
     def step(pair: tuple[Array, Array], _: None) -> tuple[tuple[Array, Array], Any]:
         v, w = pair
-        return ((W @ v) * scale, (w @ W) * scale), pair
+        return ((model.W @ v) * scale, (w @ model.W) * scale), pair
 
     with jax.default_matmul_precision("highest"):
-        return jax.lax.scan(step, (F, C), None, length=lags)[1]
+        return jax.lax.scan(step, (model.F[:, 0], model.C[0]), None, length=lags)[1]
+
+
+def _gradient(
+    q: Float[Array, "lags n"], p: Float[Array, "lags n"], z: Array, w_rate: Array
+) -> ScaledLinearRNN:
+    """The gradient of Σ_j z_j f_j, that by W times `w_rate`."""
+    lags, n = q.shape
+    after = jnp.concatenate([z[1:], jnp.zeros_like(z)])  # z_{i+l+1} at i + l
+    hankel = after[np.add.outer(np.arange(lags - 1), np.arange(lags - 1))]
+    with jax.default_matmul_precision("highest"):
+        return ScaledLinearRNN(
+            (w_rate / n) * (p[:-1].T @ (hankel @ q[:-1])),
+            (z @ p)[:, None] / np.sqrt(n),
+            (z @ q)[None, :] / np.sqrt(n),
+        )
 
 
 def _gram(
