@@ -38,6 +38,10 @@ BUILT_IN = {
     "kernel/fig2": "tacit.experiments.kernel.fig2:Fig2",
     "kernel/width": "tacit.experiments.kernel.width:Width",
     "regimes/map": "tacit.experiments.regimes.map:Map",
+    "regimes/width": "tacit.experiments.regimes.width:Width",
+    "regimes/rotation": "tacit.experiments.regimes.rotation:Rotation",
+    "regimes/control": "tacit.experiments.regimes.control:Control",
+    "regimes/floor": "tacit.experiments.regimes.floor:Floor",
 }
 
 

@@ -31,8 +31,16 @@ def map_claims(dataset: "xarray.Dataset", config: "MapConfig") -> list[Claim]:
     converged = dataset["outcome"] == "converged"
     return [
         claim_about_median(
-            present(error.where(longer & rich).max(cells)),
+            present(error.where(longer & rich).median(cells, skipna=True)),
             name="long and rich: extrapolates",
+            statement=f"With k > 2d̂ = {EDGE} and κ ≥ {RICH}, the median relative error over all "
+            f"such cells is at most {LEVEL}, in the median over seeds.",
+            place=PLACE,
+            at_most=LEVEL,
+        ),
+        claim_about_median(
+            present(error.where(longer & rich).max(cells)),
+            name="long and rich: everywhere",
             statement=f"With k > 2d̂ = {EDGE} and κ ≥ {RICH}, the worst relative error over all "
             f"such cells is at most {LEVEL}, in the median over seeds.",
             place=PLACE,

@@ -47,6 +47,7 @@ def train(
     method: AbstractMethod,
     teacher: np.ndarray | None = None,
     gain: np.ndarray | None = None,
+    goal: np.ndarray | None = None,
     title: str = "regimes",
 ) -> Mapping[str, Any]:
     """Students of one width, one a row of the given columns, and what came of them.
@@ -59,6 +60,7 @@ def train(
     count = len(seed)
     names = np.full(count, "modes") if teacher is None else teacher
     gains = np.ones(count) if gain is None else gain
+    goals = np.full(count, config.goal) if goal is None else goal
     lags = LONGEST + config.tail
     target = np.stack([teacher_response(str(name), lags) for name in names])
     starts = {key: _start(width, *key, config.nu_w) for key in zip(seed, gains, strict=True)}
@@ -83,7 +85,7 @@ def train(
         Lanes.stack(problems),
         method,
         rate=gamma**2 if flows else None,  # `BoundedStep` is told γ² by the problem
-        stop=Stop(config.steps, loss=0.5 * (config.goal * size) ** 2, diverged=1e6),
+        stop=Stop(config.steps, loss=0.5 * (goals * size) ** 2, diverged=1e6),
         title=title,
     )
     ends = [np.asarray(part) for part in (result.model.tree.W, result.model.tree.F,
