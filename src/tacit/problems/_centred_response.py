@@ -13,8 +13,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
-from tacit._types import Array, Float, precise
+from tacit._types import Array, Float, precise, x64_for
 from tacit.models import ScaledLinearRNN
 
 
@@ -32,13 +33,15 @@ class CentredResponse(eqx.Module):
     w_rate: Float[Array, ""]  # a factor on the learning rate of W alone
 
     @staticmethod
-    @precise
     def of(
-        target: Any, start: Any, *, length: int, gamma: Any, w_rate: Any = 1.0
+        target: ArrayLike, start: ArrayLike, *, length: int, gamma: Any, w_rate: Any = 1.0
     ) -> "CentredResponse":
-        """The loss on the first `length` lags of `target`, for a model that begins at `start`."""
-        wanted, begun = np.asarray(target, float), np.asarray(start, float)
-        if wanted.ndim != 1 or wanted.shape != begun.shape:
+        """The loss on the first `length` lags of `target`, for a model that begins at `start`.
+
+        It computes in the precision of `start`; both are (lags,).
+        """
+        wanted, begun = np.asarray(target), np.asarray(start)
+        if wanted.ndim != 1 or wanted.shape != begun.shape or not wanted.size:
             raise ValueError(
                 f"target and start must be responses (lags,) of one length, got {wanted.shape} and "
                 f"{begun.shape}"
@@ -48,13 +51,11 @@ class CentredResponse(eqx.Module):
         for name, value in (("gamma", gamma), ("w_rate", w_rate)):
             if not 0 < float(value) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, got {value!r}")
-        return CentredResponse(
-            wanted,
-            begun,
-            (np.arange(len(wanted)) < length).astype(float),
-            np.asarray(float(gamma)),
-            np.asarray(float(w_rate)),
-        )
+        dtype = np.result_type(begun.dtype, np.float32)
+        mask = np.arange(len(wanted)) < length
+        with x64_for(dtype):
+            parts = (wanted, begun, mask, float(gamma), float(w_rate))
+            return CentredResponse(*(jnp.asarray(part, dtype) for part in parts))
 
     def _errors(self, response: Float[Array, " lags"]) -> Float[Array, " lags"]:
         return self.mask * ((response - self.start) / self.gamma - self.target)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.draw import Axis, Figure, Heatmap, HorizontalRule, Line, Mark, Panel, VerticalRule
+from tacit.draw import Axis, Figure, Heatmap, HorizontalRule, Line, Mark, Panel, Shade, VerticalRule
 from tacit.experiments._lines import median_line
 from tacit.experiments.regimes._setting import LEVEL, ORDER, teacher_response
 from tacit.experiments.regimes._summary import counted, medians, unconverged
@@ -38,8 +38,9 @@ def draw_map(dataset: "xarray.Dataset", config: "MapConfig") -> Figure:
             "starts. Gradient descent with an adaptive step; for γ₀ > 1 the rate of W is divided "
             f"by γ₀. Error: on the {config.tail} lags after k, relative to the teacher's. Rank: "
             f"Hankel singular values above {config.tolerance:.0%} of the largest. "
-            "Solid line: κ = γ₀ ‖L*‖ of the kernel = 1, computed without training; dashed: "
-            f"k = 2 × order. Hatched: fewer than half of the runs converged. {lost}"
+            "Red: κ = 1, where κ is γ₀ times the teacher's norm in the kernel, computed without "
+            "training; dashed: k = 2 × order. Hatched: fewer than half of the runs converged. "
+            f"{lost}"
         ).strip(),
         size=(11.0, 8.6),
     )
@@ -49,7 +50,7 @@ def _plane(dataset: "xarray.Dataset", name: str, label: str, title: str) -> Pane
     """A map with rows by their order, so that cells have one height."""
     gamma0, lengths = dataset[GAMMA0].values, dataset[LENGTH].values
     places = np.arange(len(lengths), dtype=float)
-    table = medians(dataset, name, LENGTH, GAMMA0)
+    table = np.round(medians(dataset, name, LENGTH, GAMMA0), 2)  # as it is written in the cells
     colours = {"limits": (0.0, 1.0)} if name == "error" else {}
     marks: list[Mark] = [
         Heatmap(gamma0, places, table, label=label, annotate=table.size <= 120, **colours),
@@ -94,7 +95,7 @@ def _cut(dataset: "xarray.Dataset") -> Panel:
         HorizontalRule(LEVEL, label="½"),
     ]
     error = counted(dataset, "error")
-    for colour, k in enumerate(lengths):
+    for colour, k in zip(Shade.family(len(lengths)), lengths, strict=True):
         kappa = dataset["kappa"].sel({LENGTH: k}).median(SEED).values
         table = error.sel({LENGTH: k}).transpose(GAMMA0, SEED).values
         marks += median_line(

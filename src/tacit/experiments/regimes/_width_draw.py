@@ -43,7 +43,7 @@ def _per_kappa(dataset: "xarray.Dataset") -> float:
 
 def _plane(dataset: "xarray.Dataset") -> Panel:
     widths, gammas = dataset[WIDTH].values.astype(float), dataset[GAMMA].values
-    table = medians(dataset, "error", GAMMA, WIDTH)
+    table = np.round(medians(dataset, "error", GAMMA, WIDTH), 2)
     x, y = Axis("", scale="log").edges(widths), Axis("", scale="log").edges(gammas)
     ends = np.array([x[0], x[-1]])
     marks: list[Mark] = [
