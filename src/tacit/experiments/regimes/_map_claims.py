@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.claims import Claim, claim_about_fraction, claim_about_median
 from tacit.experiments.regimes._setting import KERNEL, LEVEL, ORDER, RICH
-from tacit.experiments.regimes._summary import counted, present
+from tacit.experiments.regimes._summary import counted, limit, present
 from tacit.store import GAMMA0, LENGTH, SEED
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _threshold(dataset: "xarray.Dataset") -> list[Claim]:
             name=f"threshold: κ {'above' if name == 'at_least' else 'below'} {bound}",
             statement=f"{words} {'at least' if name == 'at_least' else 'at most'} {bound}.",
             place=PLACE,
-            **{name: bound},
+            **limit(name, bound),
         )
         for name, bound in (("at_least", KERNEL), ("at_most", RICH))
     ]

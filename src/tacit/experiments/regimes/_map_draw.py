@@ -51,9 +51,15 @@ def _plane(dataset: "xarray.Dataset", name: str, label: str, title: str) -> Pane
     gamma0, lengths = dataset[GAMMA0].values, dataset[LENGTH].values
     places = np.arange(len(lengths), dtype=float)
     table = np.round(medians(dataset, name, LENGTH, GAMMA0), 2)  # as it is written in the cells
-    colours = {"limits": (0.0, 1.0)} if name == "error" else {}
     marks: list[Mark] = [
-        Heatmap(gamma0, places, table, label=label, annotate=table.size <= 120, **colours),
+        Heatmap(
+            gamma0,
+            places,
+            table,
+            label=label,
+            annotate=table.size <= 120,
+            limits=(0.0, 1.0) if name == "error" else None,
+        ),
         *_borders(dataset, places),
     ]
     return Panel(

@@ -53,7 +53,7 @@ def _by_width(dataset: "xarray.Dataset") -> Panel:
     return Panel(
         f"one curve at all widths, k = {k}",
         Axis("γ₀ = γ/√n", scale="log"),
-        Axis(ROTATION, scale="log", limits=(None, 1.0)),
+        Axis(ROTATION, scale="log", limits=(None, 1.5)),
         marks,
         legend="outside",
     )
@@ -117,7 +117,7 @@ def _error(dataset: "xarray.Dataset") -> Panel:
         )
     return Panel(
         f"what turning buys, k = {k}",
-        Axis(ROTATION, scale="log", limits=(None, 1.0)),
+        Axis(ROTATION, scale="log", limits=(None, 1.5)),
         Axis("relative error on the lags after k", limits=(0, None)),
         marks,
         legend="outside",

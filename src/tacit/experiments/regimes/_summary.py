@@ -1,6 +1,6 @@
 """Medians over the runs that ended at the train error asked for."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,3 +33,8 @@ def unconverged(dataset: "xarray.Dataset") -> str:
     words = dataset["outcome"].values
     lost, total = int(np.sum((words != "converged") & (words != ""))), int(np.sum(words != ""))
     return f"{lost} of {total} runs did not converge and are left out" if lost else ""
+
+
+def limit(side: str, bound: float) -> dict[str, Any]:
+    """The bound of a claim by the name of its side, `at_most` or `at_least`."""
+    return {side: bound}

@@ -22,6 +22,8 @@ from tacit.problems import CentredResponse
 from tacit.theory.kernel import finite_width_gram
 from tacit.theory.regimes import kappa
 
+Parameters = tuple[np.ndarray, np.ndarray, np.ndarray]  # W, F and C
+
 
 def bounded(config: RegimeConfig) -> BoundedStep:
     """Gradient descent with the adaptive step."""
@@ -63,10 +65,9 @@ def train(
     goals = np.full(count, config.goal) if goal is None else goal
     lags = LONGEST + config.tail
     target = np.stack([teacher_response(str(name), lags) for name in names])
-    starts = {key: _start(width, *key, config.nu_w) for key in zip(seed, gains, strict=True)}
-    keys = list(zip(seed, gains, strict=True))
-    begun = {key: _responses(*(part[None] for part in start), lags)[0]
-             for key, start in starts.items()}  # fmt: skip
+    keys = list(zip(seed.tolist(), gains.tolist(), strict=True))
+    starts = {key: _start(width, *key, config.nu_w) for key in keys}
+    begun = {key: _response(start, lags) for key, start in starts.items()}
     gamma = gamma0 * np.sqrt(width)
     problems = [
         CentredResponse.of(
@@ -88,14 +89,14 @@ def train(
         stop=Stop(config.steps, loss=0.5 * (goals * size) ** 2, diverged=1e6),
         title=title,
     )
-    ends = [np.asarray(part) for part in (result.model.tree.W, result.model.tree.F,
-                                          result.model.tree.C)]  # fmt: skip
+    tree = result.model.tree
+    ends = list(zip(*(np.asarray(part) for part in (tree.W, tree.F, tree.C)), strict=True))
     at_start = np.stack([begun[key] for key in keys])
     with np.errstate(over="ignore", invalid="ignore"):
-        learned = (_responses(*ends, lags) - at_start) / gamma[:, None]
-    grams = {key: finite_width_gram(*start, LONGEST) for key, start in starts.items()}
+        learned = (np.stack([_response(end, lags) for end in ends]) - at_start) / gamma[:, None]
+    grams = {key: _gram(start, LONGEST) for key, start in starts.items()}
     turned = [
-        _turned(grams[key][:k, :k], finite_width_gram(*(part[i] for part in ends), k))
+        _turned(grams[key][:k, :k], _gram(ends[i], k))
         for i, (key, k) in enumerate(zip(keys, length.tolist(), strict=True))
     ]
     return {
@@ -147,21 +148,30 @@ def judged(
     }
 
 
-def _start(width: int, seed: int, gain: float, nu_w: float) -> tuple[np.ndarray, ...]:
+def _start(width: int, seed: int, gain: float, nu_w: float) -> Parameters:
     """W, F and C before training; W is scaled by the gain, with the same numbers for all gains."""
-    rng = np.random.default_rng([2026, int(seed), int(width)])
-    W = float(gain) * np.sqrt(nu_w) * rng.normal(size=(width, width))
+    rng = np.random.default_rng([2026, seed, width])
+    W = gain * np.sqrt(nu_w) * rng.normal(size=(width, width))
     return W, rng.normal(size=(width, 1)), rng.normal(size=(1, width))
 
 
-def _responses(W: np.ndarray, F: np.ndarray, C: np.ndarray, lags: int) -> np.ndarray:
-    """f_j = n^{−(j+1)/2} C W^j F of many models, (model, lag)."""
-    root = np.sqrt(W.shape[-1])
-    state, found = F, []
+def _response(parameters: Parameters, lags: int) -> np.ndarray:
+    """f_j = n^{−(j+1)/2} C W^j F for j < lags."""
+    W, F, C = parameters
+    root = np.sqrt(len(W))
+    state, found = F[:, 0], []
     for _ in range(lags):
-        found.append((C @ state)[:, 0, 0] / root)
-        state = (W @ state) / root
-    return np.stack(found, axis=1)
+        found.append(C[0] @ state / root)
+        state = W @ state / root
+    return np.stack(found)
+
+
+def _gram(parameters: Parameters, length: int) -> np.ndarray:
+    """The kernel, or NaN where the parameters overflowed."""
+    W, F, C = parameters
+    if not all(np.isfinite(part).all() for part in parameters):
+        return np.full((length, length), np.nan)
+    return finite_width_gram(W, F, C, length)
 
 
 def _turned(start: np.ndarray, end: np.ndarray) -> tuple[float, float]:

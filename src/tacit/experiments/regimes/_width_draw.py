@@ -45,7 +45,6 @@ def _plane(dataset: "xarray.Dataset") -> Panel:
     widths, gammas = dataset[WIDTH].values.astype(float), dataset[GAMMA].values
     table = np.round(medians(dataset, "error", GAMMA, WIDTH), 2)
     x, y = Axis("", scale="log").edges(widths), Axis("", scale="log").edges(gammas)
-    ends = np.array([x[0], x[-1]])
     marks: list[Mark] = [
         Heatmap(
             widths,
@@ -58,7 +57,7 @@ def _plane(dataset: "xarray.Dataset") -> Panel:
     ]
     edge = _per_kappa(dataset)
     for kappa in (0.1, 0.3, 1.0, 3.0, 10.0):
-        line = np.geomspace(*ends, 60)
+        line = np.geomspace(x[0], x[-1], 60)
         values = kappa * edge * np.sqrt(line)
         inside = (values >= y[0]) & (values <= y[-1])
         if inside.sum() < 2:

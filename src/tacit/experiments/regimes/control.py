@@ -19,7 +19,7 @@ from tacit.experiments._parameter import parameter
 from tacit.experiments.regimes import _setting
 from tacit.experiments.regimes._control_draw import draw_control
 from tacit.experiments.regimes._setting import LONGEST, TEACHERS, RegimeConfig
-from tacit.experiments.regimes._summary import counted, present
+from tacit.experiments.regimes._summary import counted, limit, present
 from tacit.store import GAMMA0, LENGTH, SEED, TEACHER, Variable
 from tacit.sweep import Batch
 
@@ -107,7 +107,7 @@ class Control(Experiment):
                     f"beyond k is at {'most' if short else 'least'} {HARM} of the whole teacher, "
                     f"at {'the worst' if short else 'every'} k.",
                     place=PLACE,
-                    **{"at_most" if short else "at_least": HARM},
+                    **limit("at_most" if short else "at_least", HARM),
                 )
             )
             if short:

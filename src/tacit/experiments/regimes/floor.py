@@ -37,7 +37,7 @@ class FloorConfig(RegimeConfig):
         (0.1, 0.2, 0.3, 0.5, 0.7, 1.0), "factor on W at the start", low=0.01, high=2.0, swept=True
     )
     gamma0: tuple[float, ...] = parameter((1.0, 3.0), "γ₀ = γ/√n", low=1e-4, high=10.0, swept=True)
-    goal: tuple[float, ...] = parameter(
+    goal: tuple[float, ...] = parameter(  # type: ignore[assignment]  # an axis here
         (2e-3, 2e-4),
         "relative error on the trained lags at which a run ends",
         low=1e-8,
@@ -72,7 +72,7 @@ class Floor(Experiment):
             width=32,
             steps=200,
         ),
-        "quick": FloorConfig(gain=(0.3, 1.0)),
+        "quick": FloorConfig(gain=(0.3, 0.5, 1.0)),
         "paper": FloorConfig(),
     }
     chunk: ClassVar[Mapping[str, int]] = {SEED: 10}

@@ -17,7 +17,7 @@ from tacit.experiments._base import Experiment
 from tacit.experiments._parameter import parameter
 from tacit.experiments.regimes import _setting
 from tacit.experiments.regimes._setting import LEVEL, LONGEST, RegimeConfig
-from tacit.experiments.regimes._summary import counted, present
+from tacit.experiments.regimes._summary import counted, limit, present
 from tacit.experiments.regimes._width_draw import draw_width
 from tacit.store import GAMMA, SEED, WIDTH, Variable
 from tacit.sweep import Batch
@@ -138,7 +138,7 @@ class Width(Experiment):
                     f"no {words} than {bound:.2f} times as large, in the median over all such "
                     "pairs and seeds.",
                     place=PLACE,
-                    **{side: bound},
+                    **limit(side, bound),
                 )
             )
         return found
