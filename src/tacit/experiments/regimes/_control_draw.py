@@ -41,7 +41,7 @@ def draw_control(dataset: "xarray.Dataset", config: "ControlConfig") -> Figure:
 def _plane(dataset: "xarray.Dataset", teacher: str) -> Panel:
     gamma0, lengths = dataset[GAMMA0].values, dataset[LENGTH].values
     places = np.arange(len(lengths), dtype=float)
-    table = medians(dataset.sel({TEACHER: teacher}), "tail_error", LENGTH, GAMMA0)
+    table = np.round(medians(dataset.sel({TEACHER: teacher}), "tail_error", LENGTH, GAMMA0), 3)
     return Panel(
         TEACHERS[teacher],
         Axis("γ₀ = γ/√n", scale="log", ticks={float(g): f"{g:g}" for g in gamma0}),
@@ -73,7 +73,7 @@ def _responses(dataset: "xarray.Dataset", teacher: str, config: "ControlConfig")
     truth = teacher_response(teacher, len(lags))
     marks.append(Line(lags, truth, label="teacher", colour="ink", style="dotted", width=2.0))
     return Panel(
-        f"{TEACHERS[teacher]}: learned from k = {k}",
+        f"learned from k = {k}",
         Axis("lag"),
         Axis("impulse response"),
         marks,

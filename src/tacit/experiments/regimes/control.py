@@ -110,6 +110,19 @@ class Control(Experiment):
                     **limit("at_most" if short else "at_least", HARM),
                 )
             )
+            if short and "modes" in config.teacher:
+                less = kernel.sel({TEACHER: "modes"}) / kernel.sel({TEACHER: teacher})
+                found.append(
+                    claim_about_median(
+                        present(less.min(LENGTH)),
+                        name=f"{teacher}: less harm than to a long memory",
+                        statement=f"At γ₀ = {min(config.gamma0):g} the error beyond k is at every "
+                        f"k at least three times smaller for {TEACHERS[teacher]} than for "
+                        f"{TEACHERS['modes']}.",
+                        place=PLACE,
+                        at_least=3,
+                    )
+                )
             if short:
                 rich = error.sel({GAMMA0: max(config.gamma0), TEACHER: teacher})
                 k = min(config.length)
