@@ -65,7 +65,7 @@ class Map(Experiment):
         "smoke": MapConfig(
             length=(4, 8, 10), gamma0=(0.03, 0.3, 3.0), seed=(0, 1), width=32, steps=2000
         ),
-        "quick": MapConfig(length=(4, 6, 8, 10), gamma0=(0.01, 0.1, 0.3, 1.0, 10.0), width=64),
+        "quick": MapConfig(length=(4, 6, 8, 12), gamma0=(0.01, 0.1, 0.3, 1.0, 10.0)),
         "paper": MapConfig(seed=tuple(range(30))),
     }
     chunk: ClassVar[Mapping[str, int]] = {SEED: 5}
