@@ -3,7 +3,14 @@
 import subprocess
 import sys
 
-BENCHMARKS = ("lowdim_adam", "depth_fig1", "flow_diffeqsolve", "gru_training", "gru_many_seeds")
+BENCHMARKS = (
+    "lowdim_adam",
+    "depth_fig1",
+    "flow_diffeqsolve",
+    "gru_training",
+    "gru_many_seeds",
+    "kernel_training",
+)
 
 
 def main() -> int:

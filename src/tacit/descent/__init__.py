@@ -1,6 +1,7 @@
 """Descent: the only loop. It moves any pytree down any loss, thousands of small models at once."""
 
 from tacit.descent._averaged import Averaged
+from tacit.descent._bounded_step import BoundedStep
 from tacit.descent._clock import AbstractClock, HomogeneousClock
 from tacit.descent._descend import descend
 from tacit.descent._flow import Downhill, FlowState, GradientFlow
@@ -22,6 +23,7 @@ __all__ = [
     "AbstractMethod",
     "Advance",
     "Averaged",
+    "BoundedStep",
     "DescentResult",
     "Downhill",
     "FlowState",

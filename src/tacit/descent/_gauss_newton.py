@@ -61,13 +61,12 @@ class GaussNewton(diffrax.AbstractSolver):
         flat, unravel = ravel_pytree(y0)
 
         def linearised(point: Array) -> Callable[[Any], Array]:
-            residuals, jacobian = field.objective.residuals_and_jacobian(unravel(point))
-            gram = jacobian @ jacobian.T
+            residuals, gram, pull = field.objective.linearised(unravel(point))
             identity = jnp.eye(residuals.size, dtype=gram.dtype)
 
             def change(size: Any) -> Array:
                 solved = solve_positive(identity + 2 * size * gram, residuals)
-                return -2 * size * (jacobian.T @ solved)
+                return -2 * size * pull(solved)
 
             return change
 

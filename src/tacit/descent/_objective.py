@@ -5,6 +5,8 @@ A problem is anything with `loss(model)`; a bare function of the model is one to
 - `residuals(model)`: an array whose squares sum to the loss, which Gauss-Newton methods need;
 - `residuals_and_jacobian(model)`: these with their derivatives, a pytree like the model whose
   arrays have the axes of the residuals before their own;
+- `linearised(model)`: the residuals (k,), the matrix J Jᵀ (k, k) of their derivatives J and the
+  function z ↦ Jᵀ z, a pytree like the model's arrays: for models so large that J is not to be made;
 - `stochastic = True`: then `loss` and `loss_and_gradient` take `key=` and draw fresh data with it.
 """
 
@@ -98,3 +100,15 @@ class Objective(eqx.Module):
         residuals, pullback = jax.vjp(lambda vector: self.residuals(unravel(vector)), flat)
         (jacobian,) = jax.vmap(pullback)(jnp.eye(residuals.size, dtype=residuals.dtype))
         return residuals, jacobian
+
+    def linearised(self, params: PyTree) -> tuple[Array, Array, Callable[[Array], Array]]:
+        """The residuals (k,), J Jᵀ (k, k) and the function z ↦ Jᵀ z to the flat parameters."""
+        if hasattr(self.problem, "linearised"):
+            residuals, gram, pull = self.problem.linearised(self.model(params))
+            return (
+                residuals,
+                gram,
+                lambda z: ravel_pytree(eqx.filter(pull(z), eqx.is_inexact_array))[0],
+            )
+        residuals, jacobian = self.residuals_and_jacobian(params)
+        return residuals, jacobian @ jacobian.T, lambda z: jacobian.T @ z

@@ -23,6 +23,7 @@ CELLS, FILLS, RULES, LINES, POINTS, WORDS = 1.0, 1.5, 2.0, 2.5, 3.0, 4.0
 BAND_OPACITY = 0.16
 _DASHES: dict[str, Any] = {"solid": "-", "dashed": (0, (4.5, 2.2)), "dotted": (0, (1.2, 1.8))}
 _MANY_CELLS = 2_500  # beyond this a vector file of single cells is too heavy
+_RULE = 1.0  # points
 _TILES = 600  # up to this cells are set apart by thin white lines
 
 
@@ -38,6 +39,7 @@ def _line(mark: Line, panel: Panel, axes: "Axes") -> "Artist":
         solid_capstyle="round",
         solid_joinstyle="round",
         zorder=LINES,
+        path_effects=_rim(panel, mark.width),
         **_marker(mark.marker, hex_of(mark.colour), 4.5, filled=True),
     )
     return artist
@@ -68,12 +70,12 @@ def _band(mark: Band, panel: Panel, axes: "Axes") -> "Artist":
 
 def _vertical_rule(mark: VerticalRule, panel: Panel, axes: "Axes") -> "Artist":
     x = float(mark.x) if panel.x.showable(float(mark.x)) else np.nan
-    return axes.axvline(x, **_rule(mark))
+    return axes.axvline(x, path_effects=_rim(panel, _RULE), **_rule(mark))
 
 
 def _horizontal_rule(mark: HorizontalRule, panel: Panel, axes: "Axes") -> "Artist":
     y = float(mark.y) if panel.y.showable(float(mark.y)) else np.nan
-    return axes.axhline(y, **_rule(mark))
+    return axes.axhline(y, path_effects=_rim(panel, _RULE), **_rule(mark))
 
 
 def _text(mark: Text, panel: Panel, axes: "Axes") -> "Artist":
@@ -164,7 +166,16 @@ def _colour_bar(mark: Heatmap, axes: "Axes", cells: Any) -> None:
 
 def _rule(mark: VerticalRule | HorizontalRule) -> dict[str, Any]:
     look = {"color": hex_of(mark.colour), "linestyle": _DASHES[mark.style]}
-    return {**look, "linewidth": 1.0, "zorder": RULES}
+    return {**look, "linewidth": _RULE, "zorder": RULES}
+
+
+def _rim(panel: Panel, width: float) -> list[Any] | None:
+    """A white rim for lines on a heatmap, where no colour stands out from all cells."""
+    if not panel.heatmaps:
+        return None
+    from matplotlib.patheffects import Normal, Stroke
+
+    return [Stroke(linewidth=width + 1.6, foreground=PAPER), Normal()]
 
 
 def _marker(marker: str | None, colour: str, size: float, *, filled: bool) -> dict[str, Any]:

@@ -34,6 +34,14 @@ BUILT_IN = {
     "memoryless/fig4": "tacit.experiments.memoryless.fig4:Fig4",
     "memoryless/fig5": "tacit.experiments.memoryless.fig5:Fig5",
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
+    "kernel/fig1": "tacit.experiments.kernel.fig1:Fig1",
+    "kernel/fig2": "tacit.experiments.kernel.fig2:Fig2",
+    "kernel/width": "tacit.experiments.kernel.width:Width",
+    "regimes/map": "tacit.experiments.regimes.map:Map",
+    "regimes/width": "tacit.experiments.regimes.width:Width",
+    "regimes/rotation": "tacit.experiments.regimes.rotation:Rotation",
+    "regimes/control": "tacit.experiments.regimes.control:Control",
+    "regimes/floor": "tacit.experiments.regimes.floor:Floor",
 }
 
 

@@ -6,6 +6,8 @@ from tacit.models._diagonal import ConjugatePairs, Diagonal
 from tacit.models._gru import GRU
 from tacit.models._linear_rnn import LinearRNN
 from tacit.models._lstm import LSTM
+from tacit.models._scaled_conv import ScaledConv
+from tacit.models._scaled_linear_rnn import ScaledLinearRNN
 from tacit.models._transition import AbstractTransition
 
 __all__ = [
@@ -17,5 +19,7 @@ __all__ = [
     "Dense",
     "Diagonal",
     "LinearRNN",
+    "ScaledConv",
+    "ScaledLinearRNN",
     "Symmetric",
 ]

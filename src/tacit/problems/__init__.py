@@ -1,5 +1,6 @@
 """Problems: what is to be learned, with its loss and, where there is one, its known solution."""
 
+from tacit.problems._centred_response import CentredResponse
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
 from tacit.problems._empirical import EmpiricalLoss, SampledLoss, step_weights
 from tacit.problems._finite_response import FiniteResponse, lying_teacher
@@ -14,6 +15,7 @@ from tacit.problems._outputs import outputs
 from tacit.problems._pattern import Pattern
 from tacit.problems._population import PopulationLoss
 from tacit.problems._response_loss import ResponseLoss, response
+from tacit.problems._sequences import SequenceBatches, SequenceLoss
 from tacit.problems._spectra import even_spectrum, random_spectrum
 from tacit.problems._teachers import (
     balanced_teacher,
@@ -25,6 +27,7 @@ from tacit.problems._teachers import (
 )
 
 __all__ = [
+    "CentredResponse",
     "EmpiricalLoss",
     "FiniteResponse",
     "LinearDataLoss",
@@ -34,6 +37,8 @@ __all__ = [
     "PopulationLoss",
     "ResponseLoss",
     "SampledLoss",
+    "SequenceBatches",
+    "SequenceLoss",
     "adversarial_population_loss",
     "balanced_teacher",
     "delay_teacher",

@@ -1,0 +1,1 @@
+"""The paper `kernel`: very wide linear RNNs behave like a scaled convolution."""

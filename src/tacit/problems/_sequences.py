@@ -1,0 +1,141 @@
+"""Losses over input and output sequences, as functions of the impulse response alone."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
+from tacit.theory.kernel import toeplitz
+
+
+class SequenceLoss(eqx.Module):
+    """½ Σ ‖ŷ − y‖² over sequences, times and outputs, of any model with an impulse response.
+
+    A linear model's outputs are A L, with A the delayed inputs, so the loss is
+    ½ (‖R L − z‖² + floor) with A = Q R, z = Qᵀ y: it costs the same for ten sequences and for ten
+    million, and so does its gradient, which for a `ScaledLinearRNN` has rank T in W. It is what
+    back-propagation through time gives on the sum of all sequences. There is no mean: a rate here
+    is one for a mean loss divided by the number of terms.
+
+    **Arguments:**
+
+    - `factor`: R, (rows, length · inputs).
+    - `target`: z, (rows, outputs).
+    - `floor`: the squared error of the best impulse response.
+    - `length`: the number of lags.
+    """
+
+    factor: Float[Array, "rows entries"]
+    target: Float[Array, "rows outputs"]
+    floor: Float[Array, ""]
+    length: int = eqx.field(static=True)
+
+    @staticmethod
+    def of(x: ArrayLike, y: ArrayLike) -> "SequenceLoss":
+        """The loss on inputs (sequences, time, inputs) and outputs (sequences, time, outputs)."""
+        inputs, outputs = _checked(x, y)
+        design = _designs(inputs).reshape(-1, inputs.shape[1] * inputs.shape[2])
+        flat = outputs.reshape(-1, outputs.shape[2])
+        Q, R = np.linalg.qr(design)
+        z = Q.T @ flat
+        floor = np.sum((flat - Q @ z) ** 2)
+        return SequenceLoss._made(R, z, floor, inputs.shape[1], outputs.dtype)
+
+    @staticmethod
+    def white(response: ArrayLike) -> "SequenceLoss":
+        """½ ‖L − L*‖²: the expected loss on white input of the last output, for a target L*."""
+        target = np.asarray(response)
+        if target.ndim != 3 or target.dtype.kind != "f" or 0 in target.shape:
+            raise ValueError(
+                "response must be floating, with the axes (length, outputs, inputs), "
+                f"got the dtype {target.dtype} and the shape {target.shape}"
+            )
+        length, outputs, inputs = target.shape
+        columns = np.swapaxes(target, 1, 2).reshape(length * inputs, outputs)
+        return SequenceLoss._made(np.eye(length * inputs), columns, 0.0, length, target.dtype)
+
+    @staticmethod
+    def _made(
+        factor: np.ndarray, target: np.ndarray, floor: Any, length: int, dtype: np.dtype
+    ) -> "SequenceLoss":
+        with x64_for(dtype):
+            R, z, rest = (jnp.asarray(np.asarray(part, dtype)) for part in (factor, target, floor))
+            return SequenceLoss(factor=R, target=z, floor=rest, length=length)
+
+    @precise
+    def loss(self, model: Any) -> Float[Array, ""]:
+        """Half the sum of the squared errors."""
+        columns = _columns(model.impulse_response(self.length))
+        return (jnp.sum((self.factor @ columns - self.target) ** 2) + self.floor) / 2
+
+
+class SequenceBatches(eqx.Module):
+    """The same loss on a random draw of the sequences at every step, without replacement.
+
+    Like `SequenceLoss` it is a sum over the batch, times and outputs, with the ½.
+
+    **Arguments:**
+
+    - `designs`: the delayed inputs, (sequences, time, length · inputs).
+    - `outputs`: (sequences, time, outputs).
+    - `size`: how many sequences a batch has; all of them if there are no more.
+    """
+
+    designs: Float[Array, "sequences time entries"]
+    outputs: Float[Array, "sequences time outputs"]
+    size: int = eqx.field(static=True)
+    stochastic: bool = eqx.field(static=True, default=True)
+
+    @staticmethod
+    def of(x: ArrayLike, y: ArrayLike, *, size: int) -> "SequenceBatches":
+        """From inputs (sequences, time, inputs) and outputs (sequences, time, outputs)."""
+        inputs, outputs = _checked(x, y)
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+            raise ValueError(f"size must be a positive integer, got {size!r}")
+        with x64_for(outputs.dtype):
+            return SequenceBatches(
+                jnp.asarray(_designs(inputs).astype(outputs.dtype)),
+                jnp.asarray(outputs),
+                min(int(size), len(inputs)),
+            )
+
+    @precise
+    def loss(self, model: Any, *, key: PRNGKeyArray) -> Float[Array, ""]:
+        """Half the sum of the squared errors on the batch that `key` draws."""
+        designs, outputs = self.designs, self.outputs
+        if self.size < len(outputs):
+            rows = jax.random.permutation(key, len(outputs))[: self.size]
+            designs, outputs = designs[rows], outputs[rows]
+        columns = _columns(model.impulse_response(outputs.shape[1]))
+        return jnp.sum((designs @ columns - outputs) ** 2) / 2
+
+
+def _columns(response: Float[Array, "length outputs inputs"]) -> Float[Array, "entries outputs"]:
+    """The impulse response as what a design multiplies: lags and inputs in rows."""
+    return jnp.swapaxes(response, 1, 2).reshape(-1, response.shape[1])
+
+
+def _designs(x: np.ndarray) -> np.ndarray:
+    """The delayed inputs of every sequence: (sequences, time, length · inputs)."""
+    return np.swapaxes(toeplitz(x), 1, 2)
+
+
+def _checked(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    inputs, outputs = np.asarray(x), np.asarray(y)
+    for name, array in (("x", inputs), ("y", outputs)):
+        if array.ndim != 3 or array.dtype.kind != "f" or 0 in array.shape:
+            raise ValueError(
+                f"{name} must be floating, with the axes (sequences, time, channels), "
+                f"got the dtype {array.dtype} and the shape {array.shape}"
+            )
+        if not np.all(np.isfinite(array)):
+            raise ValueError(f"{name} must be finite, got NaN or infinity among its entries")
+    if inputs.shape[:2] != outputs.shape[:2]:
+        raise ValueError(
+            f"y must have as many sequences and times as x, got {outputs.shape} and {inputs.shape}"
+        )
+    return inputs, outputs

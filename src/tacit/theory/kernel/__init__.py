@@ -1,0 +1,33 @@
+"""Wide recurrent networks: their kernels, and what descent does with them (the paper `kernel`)."""
+
+from tacit.theory.kernel._finite_width import finite_width_gram
+from tacit.theory.kernel._learning_curve import LearningCurve, learning_curve
+from tacit.theory.kernel._limit import lag_weights, limit_kernel, toeplitz
+from tacit.theory.kernel._nonlinearity import (
+    Erf,
+    Identity,
+    Moments,
+    Nonlinearity,
+    ReLU,
+    Smooth,
+    Tanh,
+)
+from tacit.theory.kernel._recurrent import RecurrentKernel, recurrent_kernel
+
+__all__ = [
+    "Erf",
+    "Identity",
+    "LearningCurve",
+    "Moments",
+    "Nonlinearity",
+    "ReLU",
+    "RecurrentKernel",
+    "Smooth",
+    "Tanh",
+    "finite_width_gram",
+    "lag_weights",
+    "learning_curve",
+    "limit_kernel",
+    "recurrent_kernel",
+    "toeplitz",
+]
