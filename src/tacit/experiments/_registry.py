@@ -20,7 +20,9 @@ BUILT_IN = {
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
     "kernel/fig1": "tacit.experiments.kernel.fig1:Fig1",
     "kernel/fig2": "tacit.experiments.kernel.fig2:Fig2",
+    "kernel/fig3": "tacit.experiments.kernel.fig3:Fig3",
     "kernel/width": "tacit.experiments.kernel.width:Width",
+    "kernel/memory": "tacit.experiments.kernel.memory:Memory",
 }
 
 

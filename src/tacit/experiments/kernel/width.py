@@ -38,7 +38,7 @@ class WidthConfig(DynamicsConfig):
         swept=True,
     )
     seed: tuple[int, ...] = parameter(
-        tuple(range(20)), "seed of teacher, sequences and student", low=0, swept=True
+        tuple(range(60)), "seed of teacher, sequences and student", low=0, swept=True
     )
     epochs: tuple[int, ...] = parameter(
         (0, 1, 2, 3, 5, 8, 12, 18, 25, 35, 50),
@@ -59,7 +59,7 @@ class Width(Experiment):
     Config = WidthConfig
     presets: ClassVar[Mapping[str, WidthConfig]] = {
         "smoke": WidthConfig(width=(32, 128), seed=(0, 1), epochs=(0, 5, 20)),
-        "quick": WidthConfig(width=(64, 128, 256, 512)),
+        "quick": WidthConfig(width=(32, 64, 128, 256, 512), seed=tuple(range(100))),
         "paper": WidthConfig(),
     }
     batch_by = (WIDTH,)
