@@ -21,6 +21,8 @@ BUILT_IN = {
     "kernel/fig1": "tacit.experiments.kernel.fig1:Fig1",
     "kernel/fig2": "tacit.experiments.kernel.fig2:Fig2",
     "kernel/fig3": "tacit.experiments.kernel.fig3:Fig3",
+    "kernel/fig4": "tacit.experiments.kernel.fig4:Fig4",
+    "kernel/table1": "tacit.experiments.kernel.table1:Table1",
     "kernel/width": "tacit.experiments.kernel.width:Width",
     "kernel/memory": "tacit.experiments.kernel.memory:Memory",
 }

@@ -15,15 +15,15 @@ from tacit.theory.kernel import finite_width_gram, learning_curve
 if TYPE_CHECKING:
     from tacit.experiments.kernel.memory import MemoryConfig
 
-_RECORDS = 400  # at most; between them the count is interpolated
+_MADE = 0.2  # a run ends once so much of the asked share is made beyond it
 
 
 def change_lag(batch: Batch, config: "MemoryConfig") -> Mapping[str, Any]:
-    """Train one width on one lag, all seeds at once, and count."""
-    lag, length = batch.one("delay"), config.length
-    limit = float(exact_steps(config, config.nu_w, np.array([lag]))[0])
-    budget = int(np.ceil(config.patience * limit)) + 2
-    steps = np.unique(np.linspace(0, budget, min(budget + 1, _RECORDS)).astype(int))
+    """Train one width on all lags and seeds at once, and count."""
+    lags, length = batch.column("delay"), config.length
+    limits = exact_steps(config, config.nu_w, lags)
+    budget = int(np.ceil(config.patience * limits.max())) + 2
+    steps = _recorded(budget)
     students = wide_students(
         batch.column("seed"), width=batch.one("width"), nu_w=config.nu_w, salt=4
     )
@@ -34,8 +34,12 @@ def change_lag(batch: Batch, config: "MemoryConfig") -> Mapping[str, Any]:
         W, F, C = parameters_of(students, lane)
         starts.append(_response(W, F, C, length))
         grams.append(finite_width_gram(W, F, C, length))
-    targets = [start + (np.arange(length) == lag)[:, None, None] for start in starts]
+    targets = [
+        start + (np.arange(length) == lag)[:, None, None]
+        for start, lag in zip(starts, lags, strict=True)
+    ]
     problems = Lanes.stack([SequenceLoss.white(target) for target in targets])
+    left = (1 - config.share) * (1 - _MADE)
     response, result = descended(
         students,
         problems,
@@ -43,9 +47,12 @@ def change_lag(batch: Batch, config: "MemoryConfig") -> Mapping[str, Any]:
         steps=[int(step) for step in steps],
         rate=config.rate,
         title=batch.label,
+        goal=left**2 / 2,
     )
     counted, linear = [], []
-    for lane, (start, target, gram) in enumerate(zip(starts, targets, grams, strict=True)):
+    for lane, (lag, start, target, gram) in enumerate(
+        zip(lags, starts, targets, grams, strict=True)
+    ):
         made = response[lane, :, lag, 0, 0] - start[lag, 0, 0]
         counted.append(_first(made, steps, config.share))
         curve = learning_curve(
@@ -55,9 +62,16 @@ def change_lag(batch: Batch, config: "MemoryConfig") -> Mapping[str, Any]:
     return {
         "outcome": result.outcome,
         "steps": np.array(counted),
-        "limit_steps": np.full(len(counted), limit),
+        "limit_steps": limits,
         "start_steps": np.array(linear),
     }
+
+
+def _recorded(budget: int) -> np.ndarray:
+    """Every step at first, then steps that are 2% apart; between them the count is interpolated."""
+    late = np.geomspace(50, max(budget, 51), 1 + int(np.log(max(budget, 51) / 50) / np.log(1.02)))
+    every = np.concatenate([np.arange(51), late.astype(int), [budget]])
+    return np.unique(every[every <= budget])
 
 
 def _response(W: np.ndarray, F: np.ndarray, C: np.ndarray, length: int) -> np.ndarray:

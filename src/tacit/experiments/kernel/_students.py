@@ -67,13 +67,17 @@ def descended(
     rate: float,
     title: str,
     key: Any = None,
+    goal: float = -np.inf,
 ) -> tuple[np.ndarray, DescentResult]:
-    """The impulse responses (lane, steps, length, outputs, inputs) at the given steps."""
+    """The impulse responses (lane, steps, length, outputs, inputs) at the given steps.
+
+    A lane whose loss is at `goal` ends there; its later records repeat that iterate.
+    """
     result = descend(
         students,
         problems,
         sgd(),
-        stop=Stop(max(steps)),
+        stop=Stop(max(steps), loss=goal),
         record=Record(steps, {"response": response_of(length)}),
         rate=rate,
         key=key,

@@ -60,8 +60,8 @@ class Memory(Experiment):
         "quick": MemoryConfig(width=(100, 400), delay=tuple(range(6))),
         "paper": MemoryConfig(),
     }
-    batch_by = (WIDTH, DELAY)
-    chunk: ClassVar[Mapping[str, int]] = {SEED: 10}
+    batch_by = (WIDTH,)
+    chunk: ClassVar[Mapping[str, int]] = {SEED: 5}
 
     def variables(self, config: MemoryConfig) -> dict[str, Variable]:
         """Steps, measured and predicted."""
@@ -73,7 +73,7 @@ class Memory(Experiment):
         }
 
     def cell(self, batch: Batch, config: MemoryConfig) -> Mapping[str, Any]:
-        """One width and lag, all seeds at once."""
+        """One width, its lags and seeds at once."""
         from tacit.experiments.kernel._lag_change import change_lag
 
         return change_lag(batch, config)
