@@ -156,7 +156,7 @@ class Memory(Experiment):
                 )
             )
         return Figure(
-            "Every lag costs more steps than the one before",
+            "What a lag costs: steps of descent, counted and exact",
             [
                 Panel("measured beside exact", x, steps, marks),
                 Panel("exact, for other variances of W", x, steps, _exact_lines(config, delays)),
@@ -191,7 +191,7 @@ def _exact_lines(config: MemoryConfig, delays: np.ndarray) -> list[Mark]:
         Line(
             delays,
             exact_steps(config, nu_w, delays),
-            label=f"ν_W = {nu_w:g}",
+            label=f"variance {nu_w:g}",
             colour=shade,
             marker="o",
         )

@@ -136,7 +136,7 @@ class Table1(Experiment):
                             filled=False,
                             size=8.0,
                         ),
-                        Text(x, middle, f"{middle:.3f}", anchor="above"),
+                        Text(x, middle, f"{middle:.3f}".replace("-", "−"), anchor="above"),
                     ]
             panels.append(
                 Panel(

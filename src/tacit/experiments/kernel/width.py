@@ -146,7 +146,12 @@ class Width(Experiment):
                     Axis("largest ‖L − L of the model‖ / ‖L*‖", scale="log"),
                     marks,
                 ),
-                Panel("distance of the kernel at start", x, Axis("‖·‖", scale="log"), right),
+                Panel(
+                    "distance of the kernel at start",
+                    x,
+                    Axis("relative distance", scale="log"),
+                    right,
+                ),
             ],
             caption=(
                 f"Task of kernel/fig1, {max(config.epochs)} epochs. Lines are medians over "
