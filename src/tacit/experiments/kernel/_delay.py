@@ -7,10 +7,10 @@ import numpy as np
 
 from tacit.descent import Lanes
 from tacit.experiments.kernel._sequences import outputs_of, teacher_response, with_noise
-from tacit.experiments.kernel._students import descended, wide_students
+from tacit.experiments.kernel._students import descended, parameters_of, wide_students
 from tacit.problems import SequenceLoss
 from tacit.sweep import Batch
-from tacit.theory.kernel import lag_weights, learning_curve
+from tacit.theory.kernel import finite_width_gram, lag_weights, learning_curve
 
 if TYPE_CHECKING:
     from tacit.experiments.kernel.fig3 import Fig3Config
@@ -35,13 +35,14 @@ def train_delayed(batch: Batch, config: "Fig3Config") -> Mapping[str, Any]:
         title=batch.label,
     )
     rho = lag_weights(length, nu_w=config.nu_w)
-    error = np.full((len(data), 3, epochs.size), np.nan)
+    error = np.full((len(data), 4, epochs.size), np.nan)
     for lane, (x, y, x_test, y_test) in enumerate(data):
         for place, epoch in enumerate(config.epochs):
             if epoch in trained:
                 predicted = outputs_of(response[lane, trained.index(epoch)], x_test)
                 error[lane, 0, place] = _normalised(predicted, y_test)
-        for row, weights in ((1, rho), (2, np.ones(length))):
+        gram = finite_width_gram(*parameters_of(students, lane), length)
+        for row, weights in ((1, rho), (2, np.ones(length)), (3, gram)):
             curve = learning_curve(
                 weights, x, y, rate=rate, steps=epochs, start=response[lane, 0], x_test=x_test
             )
