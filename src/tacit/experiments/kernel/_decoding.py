@@ -37,7 +37,12 @@ def decode(batch: Batch, config: DecodingConfig, recording: Recording) -> Mappin
         salt=5,
     )
     keys = Lanes(jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(6), seed))(seeds))
-    options = {"length": length, "steps": config.steps, "rate": config.rate, "key": keys}
+    options: dict[str, Any] = {
+        "length": length,
+        "steps": config.steps,
+        "rate": config.rate,
+        "key": keys,
+    }
     response, result = descended(students, problem, title=f"{batch.label}, RNN", **options)
     responses, outcomes = [response], [result.outcome]
     for weights in (lag_weights(length, nu_w=config.nu_w), np.ones(length)):

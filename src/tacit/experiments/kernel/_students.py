@@ -52,10 +52,12 @@ def _started(
     return eqx.filter_vmap(start)(seeds)
 
 
-def parameters_of(students: Lanes[ScaledLinearRNN], lane: int) -> tuple[np.ndarray, ...]:
+def parameters_of(
+    students: Lanes[ScaledLinearRNN], lane: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """W, F and C of one lane, in NumPy."""
     tree = students.tree
-    return tuple(np.asarray(part)[lane] for part in (tree.W, tree.F, tree.C))
+    return np.asarray(tree.W)[lane], np.asarray(tree.F)[lane], np.asarray(tree.C)[lane]
 
 
 def descended(

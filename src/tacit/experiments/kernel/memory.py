@@ -89,7 +89,7 @@ class Memory(Experiment):
             chosen = runs.sel({DELAY: delay})
             found.append(
                 claim_about_median(
-                    abs(np.log(chosen["steps"] / chosen["limit_steps"])).values,
+                    abs(np.log((chosen["steps"] / chosen["limit_steps"]).values)),
                     name=f"lag {delay}: the exact count",
                     statement=f"At n = {n} the steps that lag {delay} costs are the limit's to "
                     "20% (in the logarithm 0.18).",

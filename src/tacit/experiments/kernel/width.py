@@ -99,7 +99,8 @@ class Width(Experiment):
                         name=f"{name}: slope {side.replace('_', ' ')} {bound:g}",
                         statement=f"In the mean over seeds the {words} falls {steep} n^{bound:g}.",
                         place="Theorem 3.3(b), Proposition 3.1 (rates: ours)",
-                        **{side: bound},
+                        at_most=bound if side == "at_most" else None,
+                        at_least=bound if side == "at_least" else None,
                     )
                 )
         return found
