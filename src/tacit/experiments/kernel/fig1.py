@@ -54,7 +54,7 @@ class Fig1(Experiment):
     version = 1
     Config = Fig1Config
     presets: ClassVar[Mapping[str, Fig1Config]] = {
-        "smoke": Fig1Config(width=(150,), seed=(0, 1), epochs=(0, 1, 5, 20)),
+        "smoke": Fig1Config(width=(160,), seed=(0, 1), epochs=(0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20)),
         "quick": Fig1Config(epochs=_SHORT),
         "paper": Fig1Config(),
     }

@@ -57,7 +57,7 @@ class Memory(Experiment):
     Config = MemoryConfig
     presets: ClassVar[Mapping[str, MemoryConfig]] = {
         "smoke": MemoryConfig(width=(60,), delay=(0, 2), seed=(0, 1)),
-        "quick": MemoryConfig(width=(100, 400), delay=tuple(range(6))),
+        "quick": MemoryConfig(width=(100, 400), delay=tuple(range(5))),
         "paper": MemoryConfig(),
     }
     batch_by = (WIDTH,)

@@ -58,7 +58,7 @@ class Width(Experiment):
     version = 1
     Config = WidthConfig
     presets: ClassVar[Mapping[str, WidthConfig]] = {
-        "smoke": WidthConfig(width=(32, 128), seed=(0, 1), epochs=(0, 5, 20)),
+        "smoke": WidthConfig(width=(40, 160), seed=(0, 1)),
         "quick": WidthConfig(width=(32, 64, 128, 256, 512), seed=tuple(range(100))),
         "paper": WidthConfig(),
     }
