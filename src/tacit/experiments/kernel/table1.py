@@ -42,7 +42,7 @@ class Table1(Experiment):
     Config = DecodingConfig
     presets: ClassVar[Mapping[str, DecodingConfig]] = {
         "smoke": DecodingConfig(portion=("share",), seed=(0, 1), width=40, steps=(0, 30)),
-        "quick": DecodingConfig(width=300, steps=(0, 100, 400)),
+        "quick": DecodingConfig(width=300, seed=tuple(range(10)), steps=(0, 100, 400)),
         "paper": DecodingConfig(seed=tuple(range(10)), steps=(0, 100, 400, 1000)),
     }
     batch_by = (PORTION,)
