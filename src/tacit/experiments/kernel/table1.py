@@ -122,7 +122,7 @@ class Table1(Experiment):
                 ticks[float(place)] = {"whole": "all", "minutes": "4.5 min", "share": "9%"}[portion]
                 theirs = PAPER["whole" if portion == "whole" else "limited"]
                 for colour, (name, words) in enumerate(MODELS.items()):
-                    x = place + 0.27 * (colour - 1)
+                    x = place + 0.31 * (colour - 1)
                     ours = r2.sel({PORTION: portion, DIRECTION: direction, MODEL: name}).values
                     middle = float(np.median(ours))
                     marks += [
@@ -147,13 +147,26 @@ class Table1(Experiment):
                     legend="outside",
                 )
             )
+        numbers = []
+        for portion in config.portion:
+            theirs = PAPER["whole" if portion == "whole" else "limited"]
+            for number, direction in enumerate(DIRECTIONS):
+                chosen = r2.sel({PORTION: portion, DIRECTION: direction})
+                pairs = ", ".join(
+                    f"{name} {float(chosen.sel({MODEL: name}).median()):.4f} "
+                    f"({theirs[name][number]:.4f})"
+                    for name in MODELS
+                )
+                numbers.append(f"{portion} {direction}: {pairs}")
         return Figure(
             "Who decodes best, on all data and on little",
             panels,
+            size=(14.0, 6.0),
             caption=(
                 f"{NOTE} Filled: ours, medians over {len(config.seed)} starts, after "
                 f"{max(config.steps):,} steps, n = {config.width:,}; open: the paper's, of another "
-                f"recording (its limited case beside both of ours). {ordering(claims)}"
+                f"recording (its limited case beside both of ours). Ours (the paper's): "
+                f"{'; '.join(numbers)}. {ordering(claims)}"
             ),
         )
 
