@@ -73,18 +73,31 @@ class Fig4(Experiment):
     def claims(self, dataset: "xarray.Dataset", config: DecodingConfig) -> list[Claim]:
         """The RNN and the scaled convolution go together all the way."""
         r2 = dataset["r2"]
-        gap = abs(r2.sel({MODEL: "rnn"}) - r2.sel({MODEL: "scaled"})).max((STEP, DIRECTION))
-        return [
-            claim_about_median(
-                gap.sel({PORTION: portion}).values,
-                name=f"{portion}: RNN and scaled convolution go together",
-                statement=f"On {PORTIONS[portion]} the test R² of the RNN and of the scaled "
-                "convolution never differ by more than 0.1 on the way, in either direction.",
-                place="Figure 4: identical dynamics",
-                at_most=0.1,
-            )
-            for portion in config.portion
-        ]
+        gap = abs(r2.sel({MODEL: "rnn"}) - r2.sel({MODEL: "scaled"}))
+        shown = gap.where(r2.sel({MODEL: "scaled"}) >= 0)
+        found = []
+        for portion in config.portion:
+            for name, values, words in (
+                ("all the way", gap, "never differ by more than 0.1 on the way"),
+                (
+                    "once R² is positive",
+                    shown,
+                    "never differ by more than 0.1 from where the latter's is positive on, which "
+                    "is what the paper's figure shows (all start far below zero)",
+                ),
+            ):
+                worst = values.sel({PORTION: portion}).max((STEP, DIRECTION)).values
+                found.append(
+                    claim_about_median(
+                        worst[~np.isnan(worst)],
+                        name=f"{portion}: RNN and scaled convolution go together {name}",
+                        statement=f"On {PORTIONS[portion]} the test R² of the RNN and of the "
+                        f"scaled convolution {words}, in either direction.",
+                        place="Figure 4: identical dynamics",
+                        at_most=0.1,
+                    )
+                )
+        return found
 
     def draw(
         self, dataset: "xarray.Dataset", config: DecodingConfig, claims: Sequence[Claim]
