@@ -125,6 +125,7 @@ class Table1(Experiment):
                     x = place + 0.31 * (colour - 1)
                     ours = r2.sel({PORTION: portion, DIRECTION: direction, MODEL: name}).values
                     middle = float(np.median(ours))
+                    side = "above" if middle >= theirs[name][number] else "below"
                     marks += [
                         Points([x], [middle], label=words, colour=colour, size=8.0),
                         Points(
@@ -136,7 +137,7 @@ class Table1(Experiment):
                             filled=False,
                             size=8.0,
                         ),
-                        Text(x, middle, f"{middle:.3f}".replace("-", "−"), anchor="above"),
+                        Text(x, middle, f"{middle:.3f}".replace("-", "−"), anchor=side),
                     ]
             panels.append(
                 Panel(
