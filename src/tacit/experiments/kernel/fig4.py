@@ -42,9 +42,7 @@ class Fig4(Experiment):
     presets: ClassVar[Mapping[str, DecodingConfig]] = {
         "smoke": DecodingConfig(portion=("share",), seed=(0, 1), width=40, steps=(0, 10, 30)),
         "quick": DecodingConfig(
-            width=300,
-            seed=tuple(range(10)),
-            steps=(0, 3, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200),
+            width=300, steps=(0, 3, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400)
         ),
         "paper": DecodingConfig(),
     }
