@@ -205,6 +205,38 @@ def gram_alone(width: int = 2000) -> None:
     )
 
 
+def curves(steps: int = 100_000, counts: int = 1000) -> None:
+    """1,000 step counts up to 100,000 in closed form, against taking the steps in NumPy."""
+    import numpy as np
+
+    from tacit.theory.kernel import lag_weights, learning_curve, toeplitz
+
+    _, _, _, x, y = start(2, SEQUENCES)
+    rho = lag_weights(LAGS, nu_w=NU)
+    asked = np.linspace(steps / counts, steps, counts).astype(int)
+
+    def ours():
+        return learning_curve(rho, x, y, rate=RATE, steps=asked)
+
+    def iterated():
+        A = np.concatenate([toeplitz(one).T for one in x])
+        M, b = RATE * rho[:, None] * (A.T @ A), RATE * rho * (A.T @ y.ravel())
+        L = np.zeros(LAGS)
+        for _ in range(steps):
+            L = L - M @ L + b
+        return L
+
+    gap = float(np.abs(ours().response[-1, :, 0, 0] - iterated()).max())
+    seconds = best_of(ours, 3)
+    report(
+        f"learning_curve, {asked.size} step counts to {steps:,}, N = {SEQUENCES}, T = {LAGS}",
+        cold=seconds,
+        warm=seconds,
+        peers={"steps taken in NumPy": best_of(iterated)},
+        largest_difference=gap,
+    )
+
+
 def main() -> None:
     pin()
     import torch
@@ -215,6 +247,7 @@ def main() -> None:
         training(dtype)
     empirical_kernel()
     gram_alone()
+    curves()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,9 @@ from tacit import measures, problems
 from tacit.descent import (
     GaussNewton, GradientFlow, LevenbergMarquardt, Record, Stop, descend
 )
-from tacit.models import ConjugatePairs, Dense, Diagonal, LinearRNN, Symmetric
+from tacit.models import (
+    ConjugatePairs, Dense, Diagonal, LinearRNN, ScaledConv, ScaledLinearRNN, Symmetric
+)
 
 seen = {}
 def note(name, value):
@@ -62,6 +64,15 @@ for kind, balanced, methods in (
         note(name, (result.loss, result.best_loss, result.records))
 realised = LinearRNN.from_impulse_response(np.asarray(0.5 ** np.arange(8), DTYPE), 1)
 note("realisation", realised)
+
+scaled = ScaledLinearRNN.random(4, nu_w=0.3, dtype=DTYPE, key=key)
+conv = ScaledConv.from_impulse_response(np.ones((5, 1, 1), DTYPE), np.arange(1.0, 6.0))
+x = np.ones((2, 5, 1), DTYPE)
+for name, model in (("ScaledLinearRNN", scaled), ("ScaledConv", conv)):
+    note(name, (model, model.impulse_response(5), model.simulate(x[0])))
+    problem = problems.SequenceLoss.of(x, x)
+    note(name + " loss", (problem, problem.loss(model)))
+    note(name + " descent", descend(model, problem, optax.sgd(1e-3), stop=Stop(2)).model)
 
 matrix = np.arange(12, dtype=DTYPE).reshape(3, 4) + np.eye(3, 4, dtype=DTYPE)
 rows = {

@@ -88,6 +88,14 @@ class Experiment(abc.ABC):
     ) -> "tacit.draw.Figure":
         """The figure, drawn from the stored dataset."""
 
+    def missing(self) -> str | None:
+        """What it needs and this machine has not, such as a data set, in one sentence; else None.
+
+        `tacit reproduce --all` then passes over it with that sentence; asked for by name it is
+        refused with it.
+        """
+        return None
+
     def grid(self, config: AnyConfig) -> Grid:
         """The cells of a config and how they are cut into batches."""
         return Grid(config.axes(), batch_by=self.batch_by, chunk=self.chunk)

@@ -36,12 +36,16 @@ BUILT_IN = {
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
     "kernel/fig1": "tacit.experiments.kernel.fig1:Fig1",
     "kernel/fig2": "tacit.experiments.kernel.fig2:Fig2",
+    "kernel/fig3": "tacit.experiments.kernel.fig3:Fig3",
+    "kernel/fig4": "tacit.experiments.kernel.fig4:Fig4",
+    "kernel/table1": "tacit.experiments.kernel.table1:Table1",
     "kernel/width": "tacit.experiments.kernel.width:Width",
     "regimes/map": "tacit.experiments.regimes.map:Map",
     "regimes/width": "tacit.experiments.regimes.width:Width",
     "regimes/rotation": "tacit.experiments.regimes.rotation:Rotation",
     "regimes/control": "tacit.experiments.regimes.control:Control",
     "regimes/floor": "tacit.experiments.regimes.floor:Floor",
+    "kernel/memory": "tacit.experiments.kernel.memory:Memory",
 }
 
 

@@ -120,6 +120,9 @@ def reproduce(
     start = time.perf_counter()
     found = find_experiment(experiment) if isinstance(experiment, str) else experiment
     config = configured(found, preset, seeds, overrides)
+    lacking = found.missing()
+    if lacking is not None:
+        raise UsageError(f"{found.id}: {lacking}")
     plan = planned(found, config, preset)
     folder = _made(results_folder(results) / found.id)
     if fresh:

@@ -36,41 +36,65 @@ def dense_krylov(
 
 
 # Compiled here for calls outside a compiled loop, where each scan would be compiled anew.
-@functools.partial(jax.jit, static_argnums=3)
+@functools.partial(jax.jit, static_argnums=(3, 4))
 def dense_response(
-    A: Float[Array, "d d"], B: Float[Array, "d i"], C: Float[Array, "o d"], length: int
+    A: Float[Array, "d d"],
+    B: Float[Array, "d i"],
+    C: Float[Array, "o d"],
+    length: int,
+    scale: float = 1.0,
 ) -> Float[Array, "length o i"]:
-    """C A^j B for j < length; reverse mode only (take Jacobians with `jax.jacrev`)."""
-    return _response(A, B, C, length)
+    """C (scale A)^j B for j < length; reverse mode only (take Jacobians with `jax.jacrev`).
+
+    `scale` multiplies vectors and never the matrix, which for wide models saves two passes over it.
+    """
+    return _response(A, B, C, length, scale)
 
 
 _Residuals = tuple[Float[Array, "d d"], Float[Array, "o d"], Float[Array, "length i d"]]
 
 
-@functools.partial(jax.jit, static_argnames="length")
+@functools.partial(jax.jit, static_argnames=("length", "scale"))
 def _states(
-    A: Float[Array, "d d"], B: Float[Array, "d i"], length: int
+    A: Float[Array, "d d"], B: Float[Array, "d i"], length: int, scale: float = 1.0
 ) -> Float[Array, "length i d"]:
-    """A^j B for j < length, transposed: states in rows multiply twice as fast in a batch."""
+    """(scale A)^j B for j < length, transposed: rows multiply twice as fast in a batch."""
     with _exact_products():
         if B.shape[1] == 1:  # vectors are another tenth faster, and exact in a batch of one
             vector = B[:, 0]
-            states = jax.lax.scan(lambda v, _: (A @ v, v), vector, None, length=length)[1]
+            states = jax.lax.scan(
+                lambda v, _: (_times(A @ v, scale), v), vector, None, length=length
+            )[1]
             return states[:, None, :]
-        return jax.lax.scan(lambda rows, _: (rows @ A.T, rows), B.T, None, length=length)[1]
+        return jax.lax.scan(
+            lambda rows, _: (_times(rows @ A.T, scale), rows), B.T, None, length=length
+        )[1]
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(3,))
+def _times(vectors: Float[Array, "..."], scale: float) -> Float[Array, "..."]:
+    """The vectors times a number that is known when they are traced; one changes no bit."""
+    return vectors if scale == 1.0 else vectors * scale
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4))
 def _response(
-    A: Float[Array, "d d"], B: Float[Array, "d i"], C: Float[Array, "o d"], length: int
+    A: Float[Array, "d d"],
+    B: Float[Array, "d i"],
+    C: Float[Array, "o d"],
+    length: int,
+    scale: float,
 ) -> Float[Array, "length o i"]:
-    return _forward(A, B, C, length)[0]
+    return _forward(A, B, C, length, scale)[0]
 
 
 def _forward(
-    A: Float[Array, "d d"], B: Float[Array, "d i"], C: Float[Array, "o d"], length: int
+    A: Float[Array, "d d"],
+    B: Float[Array, "d i"],
+    C: Float[Array, "o d"],
+    length: int,
+    scale: float,
 ) -> tuple[Float[Array, "length o i"], _Residuals]:
-    states = _states(A, B, length)
+    states = _states(A, B, length, scale)
     with _exact_products():
         if B.shape[1] == C.shape[0] == 1:
             return (states[:, 0] @ C[0])[:, None, None], (A, C, states)
@@ -79,7 +103,7 @@ def _forward(
 
 
 def _backward(
-    length: int, residuals: _Residuals, r: Float[Array, "length o i"]
+    length: int, scale: float, residuals: _Residuals, r: Float[Array, "length o i"]
 ) -> tuple[Float[Array, "d d"], Float[Array, "d i"], Float[Array, "o d"]]:
     A, C, states = residuals
     _, outputs, inputs = r.shape
@@ -88,18 +112,21 @@ def _backward(
         if outputs == inputs == 1:
             c, r, states = C[0], r[:, 0, 0], states[:, 0]
             first, later = jax.lax.scan(
-                lambda adjoint, r_j: (adjoint @ A + r_j * c, adjoint),
+                lambda adjoint, r_j: (_times(adjoint @ A, scale) + r_j * c, adjoint),
                 r[-1] * c,
                 r[:-1],
                 reverse=True,
             )
-            return later.T @ states[:-1], first[:, None], (r @ states)[None, :]
+            return _times(later, scale).T @ states[:-1], first[:, None], (r @ states)[None, :]
         r = r.transpose(0, 2, 1).reshape(length * inputs, outputs)
         drive = (r @ C).reshape(length, inputs, width)
         first, later = jax.lax.scan(
-            lambda adjoint, u: (adjoint @ A + u, adjoint), drive[-1], drive[:-1], reverse=True
+            lambda adjoint, u: (_times(adjoint @ A, scale) + u, adjoint),
+            drive[-1],
+            drive[:-1],
+            reverse=True,
         )
-        dA = later.reshape(-1, width).T @ states[:-1].reshape(-1, width)
+        dA = _times(later, scale).reshape(-1, width).T @ states[:-1].reshape(-1, width)
         return dA, first.T, r.T @ states.reshape(-1, width)
 
 

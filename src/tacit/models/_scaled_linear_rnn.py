@@ -1,5 +1,6 @@
 """The linear RNN in the scaling in which its width can go to infinity."""
 
+import math
 from typing import final
 
 import equinox as eqx
@@ -64,11 +65,11 @@ class ScaledLinearRNN(eqx.Module):
         The states run on the side with fewer columns, inputs or outputs.
         """
         check_length(length)
-        root = np.sqrt(self.width)
-        A, C = self.W / root, self.C / root
+        scale = 1 / math.sqrt(self.width)
+        C = self.C * scale
         if self.C.shape[0] < self.F.shape[1]:
-            return jnp.swapaxes(dense_response(A.T, C.T, self.F.T, length), -1, -2)
-        return dense_response(A, self.F, C, length)
+            return jnp.swapaxes(dense_response(self.W.T, C.T, self.F.T, length, scale), -1, -2)
+        return dense_response(self.W, self.F, C, length, scale)
 
     @precise
     def as_linear_rnn(self) -> LinearRNN:

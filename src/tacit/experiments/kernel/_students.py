@@ -52,10 +52,12 @@ def _started(
     return eqx.filter_vmap(start)(seeds)
 
 
-def parameters_of(students: Lanes[ScaledLinearRNN], lane: int) -> tuple[np.ndarray, ...]:
+def parameters_of(
+    students: Lanes[ScaledLinearRNN], lane: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """W, F and C of one lane, in NumPy."""
     tree = students.tree
-    return tuple(np.asarray(part)[lane] for part in (tree.W, tree.F, tree.C))
+    return np.asarray(tree.W)[lane], np.asarray(tree.F)[lane], np.asarray(tree.C)[lane]
 
 
 def descended(
@@ -67,13 +69,17 @@ def descended(
     rate: float,
     title: str,
     key: Any = None,
+    goal: float = -np.inf,
 ) -> tuple[np.ndarray, DescentResult]:
-    """The impulse responses (lane, steps, length, outputs, inputs) at the given steps."""
+    """The impulse responses (lane, steps, length, outputs, inputs) at the given steps.
+
+    A lane whose loss is at `goal` ends there; its later records repeat that iterate.
+    """
     result = descend(
         students,
         problems,
         sgd(),
-        stop=Stop(max(steps)),
+        stop=Stop(max(steps), loss=goal),
         record=Record(steps, {"response": response_of(length)}),
         rate=rate,
         key=key,

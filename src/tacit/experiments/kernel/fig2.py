@@ -43,8 +43,8 @@ class Fig2(Experiment):
     Config = Fig2Config
     presets: ClassVar[Mapping[str, Fig2Config]] = {
         "smoke": Fig2Config(width=(40, 160), seed=(0, 1)),
-        "quick": Fig2Config(),
-        "paper": Fig2Config(seed=tuple(range(20))),
+        "quick": Fig2Config(seed=tuple(range(30))),
+        "paper": Fig2Config(seed=tuple(range(30)), width=(100, 300, 1000, 3000)),
     }
     batch_by = (WIDTH,)
     chunk: ClassVar[Mapping[str, int]] = {SEED: 10}

@@ -1,0 +1,94 @@
+"""A data set that is not ours to carry: where it comes from, and how to know that it is the one."""
+
+import hashlib
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+VARIABLE = "TACIT_DATA"
+
+
+class DataMissingError(RuntimeError):
+    """A data set is not at hand, or is not the one that is meant; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files of a data set by name, checksum and address.
+
+    **Arguments:**
+
+    - `name`: its folder, under the one that `TACIT_DATA` names.
+    - `files`: file → SHA-256.
+    - `address`: where they are to be had; a file is at `address/file`.
+    - `credit`: whose it is, for captions.
+    """
+
+    name: str
+    files: Mapping[str, str]
+    address: str
+    credit: str
+
+    def folder(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """The folder with the checked files: `path`, else `$TACIT_DATA/name`.
+
+        Raises `DataMissingError` with one sentence where it is not there or differs.
+        """
+        sentence = self.missing(path)
+        if sentence is not None:
+            raise DataMissingError(sentence)
+        return self._place(path)
+
+    def missing(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """What is wrong with the copy at hand, in a sentence; None if nothing is."""
+        if path is None and not os.environ.get(VARIABLE):
+            return (
+                f"the data set {self.name} is not at hand: set {VARIABLE} to the folder that holds "
+                f"{self.name}/ ({', '.join(self.files)}, from {self.address})"
+            )
+        folder = self._place(path)
+        for file, checksum in self.files.items():
+            try:
+                found = hashlib.sha256((folder / file).read_bytes()).hexdigest()
+            except OSError:
+                return (
+                    f"the data set {self.name} is not at hand: there is no {folder / file}; it is "
+                    f"to be had from {self.address}"
+                )
+            if found != checksum:
+                return (
+                    f"{folder / file} is not the file that is meant: its SHA-256 begins "
+                    f"{found[:12]}, that of {self.address}/{file} with {checksum[:12]}"
+                )
+        return None
+
+    def fetch(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Fetch the files from their address, check them, and give back their folder."""
+        if path is None and not os.environ.get(VARIABLE):
+            raise ValueError(f"path: received none, and {VARIABLE} is not set; give a folder")
+        folder = self._place(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, checksum in self.files.items():
+            try:
+                with urllib.request.urlopen(f"{self.address}/{file}", timeout=60) as reply:
+                    content = reply.read()
+            except (urllib.error.URLError, OSError) as error:
+                raise DataMissingError(
+                    f"{self.address}/{file} could not be fetched: {error}"
+                ) from error
+            found = hashlib.sha256(content).hexdigest()
+            if found != checksum:
+                raise DataMissingError(
+                    f"{self.address}/{file} has changed: its SHA-256 begins {found[:12]}, expected "
+                    f"is {checksum[:12]}"
+                )
+            part = folder / f".{file}.part"
+            part.write_bytes(content)
+            part.replace(folder / file)
+        return folder
+
+    def _place(self, path: str | os.PathLike[str] | None) -> Path:
+        return Path(path) if path is not None else Path(os.environ.get(VARIABLE, "")) / self.name

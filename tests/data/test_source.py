@@ -1,0 +1,68 @@
+"""Data sets: found, refused in one sentence, fetched from an address and checked."""
+
+import hashlib
+import os
+
+import numpy as np
+import pytest
+
+from tacit.data import M1_FLINT, DataMissingError, Source, motor_cortex
+
+TEXT = b"1,2\n3,4\n"
+
+
+@pytest.fixture
+def source(tmp_path):
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "a.csv").write_bytes(TEXT)
+    checksum = hashlib.sha256(TEXT).hexdigest()
+    return Source("numbers", {"a.csv": checksum}, there.as_uri(), "nobody")
+
+
+def test_a_copy_at_hand(source, tmp_path, monkeypatch):
+    monkeypatch.setenv("TACIT_DATA", str(tmp_path))
+    assert "there is no" in source.missing()
+    (tmp_path / "numbers").mkdir()
+    (tmp_path / "numbers" / "a.csv").write_bytes(TEXT)
+    assert source.missing() is None
+    assert source.folder() == tmp_path / "numbers"
+    assert source.folder(tmp_path / "there") == tmp_path / "there"
+
+
+def test_what_is_not_at_hand_is_one_sentence(source, tmp_path, monkeypatch):
+    monkeypatch.delenv("TACIT_DATA", raising=False)
+    sentence = source.missing()
+    assert "set TACIT_DATA to the folder that holds numbers/ (a.csv" in sentence
+    assert "\n" not in sentence
+    with pytest.raises(DataMissingError, match="numbers is not at hand"):
+        source.folder()
+    (tmp_path / "a.csv").write_bytes(b"5,6\n")
+    with pytest.raises(DataMissingError, match="is not the file that is meant"):
+        source.folder(tmp_path)
+
+
+def test_fetching_checks_what_came(source, tmp_path, monkeypatch):
+    monkeypatch.delenv("TACIT_DATA", raising=False)
+    folder = source.fetch(tmp_path / "new" / "numbers")
+    assert (folder / "a.csv").read_bytes() == TEXT
+    assert [path.name for path in folder.iterdir()] == ["a.csv"]
+    with pytest.raises(ValueError, match="path: received none"):
+        source.fetch()
+    (tmp_path / "there" / "a.csv").write_bytes(b"changed")
+    with pytest.raises(DataMissingError, match="has changed"):
+        source.fetch(tmp_path / "other")
+    (tmp_path / "there" / "a.csv").unlink()
+    with pytest.raises(DataMissingError, match="could not be fetched"):
+        source.fetch(tmp_path / "other")
+
+
+@pytest.mark.skipif(not os.environ.get("TACIT_DATA"), reason="TACIT_DATA is not set")
+def test_the_recording_is_what_it_is_said_to_be():
+    if (sentence := M1_FLINT.missing()) is not None:
+        pytest.skip(sentence)
+    recording = motor_cortex()
+    assert recording.activity.shape == (7792, 10)
+    assert recording.velocity.shape == (7792, 2)
+    assert abs(len(recording.activity) * recording.seconds / 60 - 13) < 0.1
+    np.testing.assert_allclose(recording.activity.std(axis=0), 1, atol=0.01)

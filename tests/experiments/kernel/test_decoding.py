@@ -1,0 +1,60 @@
+"""kernel/fig4 and table1: on a made-up recording always, on the real one where it is at hand."""
+
+import os
+
+import numpy as np
+import pytest
+
+from tacit.data import M1_FLINT, Recording
+from tacit.experiments import UsageError, find_experiment, load_reference, reproduce
+from tacit.experiments.kernel.table1 import ordering
+from tacit.sweep import Batch
+
+
+@pytest.fixture
+def without_data(monkeypatch):
+    monkeypatch.delenv("TACIT_DATA", raising=False)
+
+
+@pytest.mark.parametrize("name", ["kernel/fig4", "kernel/table1"])
+def test_without_the_data_there_is_one_sentence(name, without_data, tmp_path):
+    with pytest.raises(UsageError, match=f"{name}: the data set m1_flint_run1 is not at hand"):
+        reproduce(name, preset="smoke", results=tmp_path)
+    assert not list(tmp_path.iterdir())  # nothing was begun
+
+
+def test_three_models_decode_a_made_up_recording():
+    from tacit.experiments.kernel._decoding import decode
+
+    rng = np.random.default_rng(0)
+    activity = rng.normal(size=(3000, 3))
+    velocity = np.stack([activity[:, 0], np.roll(activity[:, 1], 1)], axis=1)
+    velocity = 5 + 2 * velocity + 0.2 * rng.normal(size=(3000, 2))
+    config = find_experiment("kernel/table1").presets["smoke"]
+    config = config.with_overrides({"steps": [0, 40], "batch": 32, "rate": 1e-3, "length": 5})
+    cells = tuple({"portion": "whole", "seed": seed} for seed in (0, 1))
+    found = decode(Batch(0, cells), config, Recording(activity, velocity, 0.1))
+    assert found["r2"].shape == (2, 3, 2, 2)
+    # All three begin at one response, and learn both directions but for the noise and the edge.
+    np.testing.assert_allclose(found["r2"][:, 1:, 0], found["r2"][:, :1, 0].repeat(2, 1), rtol=1e-9)
+    assert (found["r2"][:, :, 1] > 0.7).all()
+    assert list(found["train_sequences"]) == [480, 480]
+    assert list(found["outcome"]) == ["stopped", "stopped"]
+
+
+@pytest.mark.skipif(not os.environ.get("TACIT_DATA"), reason="TACIT_DATA is not set")
+def test_smoke_on_the_recording(tmp_path):
+    if (sentence := M1_FLINT.missing()) is not None:
+        pytest.skip(sentence)
+    made = reproduce("kernel/table1", preset="smoke", results=tmp_path)
+    assert "paper" in made.claims[0].statement
+    assert "ordering" in ordering(made.claims)
+    assert float(made.dataset["r2"].sel(model="scaled").isel(step=-1).min()) > 0.2
+    assert (made.path / "figure.png").exists()
+
+
+@pytest.mark.parametrize("name", ["kernel/fig4", "kernel/table1"])
+def test_the_committed_reference_is_as_expected(name):
+    claims = load_reference(find_experiment(name), "quick")
+    assert claims is not None
+    assert all(claim.as_expected for claim in claims)
