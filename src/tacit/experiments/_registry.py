@@ -18,6 +18,16 @@ ENTRY_POINTS = "tacit.experiments"
 BUILT_IN = {
     "lowdim/fig1a": "tacit.experiments.lowdim.fig1a:Fig1a",
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
+    "depth/fig2": "tacit.experiments.depth.fig2:Fig2",
+    "depth/fig4": "tacit.experiments.depth.fig4:Fig4",
+    "depth/fig5": "tacit.experiments.depth.fig5to8:Fig5",
+    "depth/fig6": "tacit.experiments.depth.fig5to8:Fig6",
+    "depth/fig7": "tacit.experiments.depth.fig5to8:Fig7",
+    "depth/fig8": "tacit.experiments.depth.fig5to8:Fig8",
+    "depth/fig9": "tacit.experiments.depth.fig9:Fig9",
+    "depth/fig10": "tacit.experiments.depth.fig10:Fig10",
+    "depth/phase": "tacit.experiments.depth.phase:Phase",
+    "depth/any-pattern": "tacit.experiments.depth.any_pattern:AnyPattern",
 }
 
 

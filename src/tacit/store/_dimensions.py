@@ -13,6 +13,8 @@ TEACHER = "teacher"
 METHOD = "method"
 RATE = "rate"
 SCALE = "scale"
+RATIO = "ratio"  # diagonal over off-diagonal entries of a start
+START = "start"  # the kind of a start
 PATTERN = "pattern"  # which entries of a matrix are observed
 
 STEP = "step"
