@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool
 
 from tacit.descent import Lanes
 from tacit.experiments.depth._completion import drawn
@@ -18,30 +19,33 @@ from tacit.experiments.depth._flowed import (
     tolerances_of,
 )
 from tacit.models import DeepFactorisation
-from tacit.problems import MatrixCompletion, Pattern
-from tacit.store import DEPTH, PATTERN, SCALE, SEED, START
+from tacit.problems import MatrixCompletion
+from tacit.store import DEPTH, SCALE, SEED
 from tacit.sweep import Batch
 
 
-def complete_patterns(batch: Batch, config: Any) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """Flow of all patterns, scales and trials of a depth; what is stored, and what was used.
+def complete_patterns(
+    batch: Batch,
+    config: Any,
+    masks: Bool[np.ndarray, "lanes size size"],
+    identity: Bool[np.ndarray, " lanes"] | None = None,
+) -> tuple[Mapping[str, Any], Mapping[str, np.ndarray]]:
+    """Flow of all patterns, scales and trials of a depth: what is stored, and what was used.
 
     Targets are u vᵀ of Gaussian vectors and starts Gaussian, the same numbers for every pattern.
-    Where the batch has a `start`, "identity" is α I, with |u| |v|ᵀ: a multiple of the identity
-    cannot reach a negative diagonal entry, it runs into the saddle at zero.
+    Lanes of `identity` start at α I, with the target |u| |v|ᵀ: a multiple of the identity cannot
+    reach a negative diagonal entry, it runs into the saddle at zero.
     """
     depth, size = batch.one(DEPTH), config.size
     seeds, scales = batch.column(SEED), batch.column(SCALE)
-    masks = np.stack([Pattern.named(name).mask for name in batch.column(PATTERN)])
-    has_starts = START in batch.cells[0]
-    diagonal = batch.column(START) == "identity" if has_starts else np.zeros(len(batch), dtype=bool)
+    diagonal = np.zeros(len(batch), dtype=bool) if identity is None else identity
     with jax.enable_x64(True):
         targets, starts = drawn(depth, size, jnp.asarray(seeds), jnp.asarray(scales))
         alpha = scales ** (1 / depth)
-        identity = alpha[:, None, None] * np.eye(size)
+        multiple = alpha[:, None, None] * np.eye(size)
         chosen = diagonal[:, None, None]
         targets = np.where(chosen, np.abs(targets), targets)
-        factors = [np.where(chosen, identity, factor) for factor in starts.factors]
+        factors = [np.where(chosen, multiple, factor) for factor in starts.factors]
         starts = eqx.filter_vmap(DeepFactorisation)(tuple(map(jnp.asarray, factors)))
         problems = eqx.filter_vmap(MatrixCompletion)(jnp.asarray(targets), jnp.asarray(masks))
     goal = config.goal * np.minimum(1.0, smallest_observed(problems)) ** 2
@@ -57,7 +61,6 @@ def complete_patterns(batch: Batch, config: Any) -> tuple[Mapping[str, Any], dic
     }
     used = {
         "products": products,
-        "masks": masks,
         "starts": np.stack(factors, axis=1),  # (lane, layer, row, column)
         "ends": np.stack([np.asarray(f) for f in result.model.tree.factors], axis=1),
     }

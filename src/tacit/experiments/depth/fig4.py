@@ -110,8 +110,10 @@ class Fig4(Experiment):
     def cell(self, batch: Batch, config: Fig4Config) -> Mapping[str, Any]:
         """All patterns, scales and trials of one depth as one program."""
         from tacit.experiments.depth._pattern_runs import complete_patterns
+        from tacit.problems import Pattern
 
-        return complete_patterns(batch, config)[0]
+        masks = np.stack([Pattern.named(name).mask for name in batch.column(PATTERN)])
+        return complete_patterns(batch, config, masks)[0]
 
     def claims(self, dataset: "xarray.Dataset", config: Fig4Config) -> list[Claim]:
         """Means over patterns and trials at the smallest scale, and what they are counted from."""
