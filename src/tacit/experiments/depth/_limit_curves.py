@@ -51,9 +51,7 @@ class LimitCurvesConfig(Config):
 
 def smoke(**options: Any) -> LimitCurvesConfig:
     """The smallest preset of a figure with these values."""
-    return LimitCurvesConfig(
-        depth=(2, 3, 10), ratio=(10.0, 1e10), scale=(1.0, 1e-5, 1e-10), **options
-    )
+    return LimitCurvesConfig(depth=(2, 3, 10), ratio=(10.0, 1e10), scale=(1.0, 1e-10), **options)
 
 
 class LimitCurves(Experiment):

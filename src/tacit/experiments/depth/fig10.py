@@ -69,7 +69,7 @@ class Fig10(Experiment):
     version = 1
     Config = Fig10Config
     presets: ClassVar[Mapping[str, Fig10Config]] = {
-        "smoke": Fig10Config(depth=(2, 3), seed=tuple(range(12)), flow_ratio=(2.0, 100.0)),
+        "smoke": Fig10Config(depth=(2, 3), seed=tuple(range(30)), flow_ratio=(2.0, 100.0)),
         "quick": Fig10Config(),
         "paper": Fig10Config(),
     }

@@ -90,7 +90,13 @@ class Fig4(Experiment):
     version = 1
     Config = Fig4Config
     presets: ClassVar[Mapping[str, Fig4Config]] = {
-        "smoke": Fig4Config(depth=(2, 3), scale=(1e-1, 1e-5), seed=(0, 1)),
+        "smoke": Fig4Config(
+            depth=(2, 3),
+            pattern=(*CONNECTED[::4], *DISCONNECTED[::2]),
+            scale=(1e-1, 1e-5),
+            seed=(0, 1),
+            attempts=5_000,  # enough for all but a few: no second solver to compile
+        ),
         "quick": Fig4Config(),
         "paper": Fig4Config(),
     }

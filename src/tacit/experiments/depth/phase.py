@@ -270,8 +270,13 @@ def _boundary(depth: int, scales: np.ndarray, config: PhaseConfig) -> np.ndarray
 
 
 def _boundary_error(rank: "xarray.DataArray", config: PhaseConfig) -> float:
-    """The largest |log10| of (where the rank passes halfway) over m*; NaN if it never does."""
+    """The largest |log10| of (where the rank passes halfway) over m*.
+
+    NaN if it never does, or if the grid is coarser than decades and cannot tell where.
+    """
     ratios = np.array(sorted(config.ratio))
+    if np.diff(np.log10(ratios)).max(initial=0.0) > 1 + 1e-9:
+        return np.nan
     half = (1 + config.blocks) / 2
     errors = []
     for depth in (depth for depth in config.depth if depth > 2):
