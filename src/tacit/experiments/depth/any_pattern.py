@@ -206,31 +206,8 @@ class AnyPattern(Experiment):
                     legend="outside",
                 )
             )
-        agree = ((_ranks(dataset, config) == dataset["groups"]) & trained).sum((PATTERN, SEED))
-        share = agree / trained.sum((PATTERN, SEED))
-        marks = []
-        for start, style in zip(config.start, ("solid", "dashed"), strict=False):
-            for colour, depth in enumerate(config.depth):
-                values = share.sel({START: start, DEPTH: depth, SCALE: scales}).values
-                marks.append(
-                    Line(
-                        scales,
-                        values,
-                        colour=colour,
-                        style=style,
-                        marker="o",
-                        label=f"L = {depth}, {start}",
-                    )
-                )
-        panels.append(
-            Panel(
-                "runs whose rank is the number of groups",
-                Axis("initial scale αᴸ", scale="log"),
-                Axis("fraction of runs", limits=(0, 1.05)),
-                marks,
-                legend="outside",
-            )
-        )
+        if len(scales) > 1:
+            panels.append(_agreement_panel(dataset, config, scales))
         late = int((~trained).sum())
         return Figure(
             f"Coupling groups and ranks, every pattern of a {config.size} × {config.size} matrix",
@@ -246,6 +223,28 @@ class AnyPattern(Experiment):
         )
 
 
+def _agreement_panel(
+    dataset: "xarray.Dataset", config: AnyPatternConfig, scales: np.ndarray
+) -> Panel:
+    """How often rank and groups agree, by scale."""
+    trained = dataset["loss"] <= config.gate
+    agree = ((_ranks(dataset, config) == dataset["groups"]) & trained).sum((PATTERN, SEED))
+    share = agree / trained.sum((PATTERN, SEED))
+    marks: list[Mark] = []
+    for start, style in zip(config.start, ("solid", "dashed"), strict=False):
+        for colour, depth in enumerate(config.depth):
+            values = share.sel({START: start, DEPTH: depth, SCALE: scales}).values
+            label = f"L = {depth}, {start}"
+            marks.append(Line(scales, values, colour=colour, style=style, marker="o", label=label))
+    return Panel(
+        "runs whose rank is the number of groups",
+        Axis("initial scale αᴸ", scale="log"),
+        Axis("fraction of runs", limits=(0, 1.05)),
+        marks,
+        legend="outside",
+    )
+
+
 def _ranks(dataset: "xarray.Dataset", config: AnyPatternConfig) -> "xarray.DataArray":
     """The number of singular values above the cut."""
     values = dataset["spectrum"]
@@ -254,4 +253,10 @@ def _ranks(dataset: "xarray.Dataset", config: AnyPatternConfig) -> "xarray.DataA
 
 def _expectation(start: str, depth: int) -> tuple[Any, str]:
     """What to expect of "rank = groups", from what was found."""
-    return "holds", ""
+    if (start, depth) != ("gaussian", 2):
+        return "holds", ""
+    return "fails", (
+        "For L = 2 the second direction of a connected group falls like a small power of α only "
+        "(four in five of the misses have too many singular values above the cut, fewer at each "
+        "smaller scale); in the rest a decoupled block is too small to count."
+    )
