@@ -89,7 +89,8 @@ class LimitCurves(Experiment):
         alpha = batch.column(SCALE) ** (1 / depth)
         ratios = batch.column(RATIO)
         first, others = limit_singular_values(scale=alpha, ratio=ratios, **family)
-        log_first, log_others = limit_singular_values(scale=alpha, ratio=ratios, **family, log=True)
+        logs = limit_singular_values(scale=alpha, ratio=ratios, **family, log=True)
+        log_first, log_others = np.asarray(logs.first), np.asarray(logs.others)
         gaps = []
         for place, (scale, ratio) in enumerate(zip(alpha, ratios, strict=True)):
             end = reduced_flow(np.inf, scale=scale, ratio=ratio, **family)

@@ -40,11 +40,11 @@ def complete_patterns(
     seeds, scales = batch.column(SEED), batch.column(SCALE)
     diagonal = np.zeros(len(batch), dtype=bool) if identity is None else identity
     with jax.enable_x64(True):
-        targets, starts = drawn(depth, size, jnp.asarray(seeds), jnp.asarray(scales))
+        wanted, starts = drawn(depth, size, jnp.asarray(seeds), jnp.asarray(scales))
         alpha = scales ** (1 / depth)
         multiple = alpha[:, None, None] * np.eye(size)
         chosen = diagonal[:, None, None]
-        targets = np.where(chosen, np.abs(targets), targets)
+        targets = np.where(chosen, np.abs(np.asarray(wanted)), np.asarray(wanted))
         factors = [np.where(chosen, multiple, factor) for factor in starts.factors]
         starts = eqx.filter_vmap(DeepFactorisation)(tuple(map(jnp.asarray, factors)))
         problems = eqx.filter_vmap(MatrixCompletion)(jnp.asarray(targets), jnp.asarray(masks))

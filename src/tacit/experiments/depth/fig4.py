@@ -184,9 +184,9 @@ class Fig4(Experiment):
             names = [name for name in config.pattern if name in known]
             marks: list[Mark] = [HorizontalRule(1.0, label="rank one")]
             for colour, depth in enumerate(config.depth if names else ()):
-                table = rank.sel({PATTERN: names, DEPTH: depth, SCALE: scales})
-                table = table.transpose(SCALE, PATTERN, SEED).values.reshape(len(scales), -1)
-                mean, half = _mean_and_error(table)
+                runs = rank.sel({PATTERN: names, DEPTH: depth, SCALE: scales})
+                table = runs.transpose(SCALE, PATTERN, SEED).values
+                mean, half = _mean_and_error(table.reshape(len(scales), -1))
                 marks += [
                     Band(scales, mean - half, mean + half, colour=colour),
                     Line(scales, mean, label=f"L = {depth}", colour=colour, marker="o"),
