@@ -56,18 +56,73 @@ def test_connectivity_does_not_see_permutation_and_transpose(mask, seed):
     assert Pattern(mask.T).component_count == Pattern(mask).component_count
 
 
+def images(mask):
+    """Every order of rows and columns, and of the transpose if it is square."""
+    rows, columns = mask.shape
+    for m in (mask, mask.T) if rows == columns else (mask,):
+        for r in itertools.permutations(range(rows)):
+            for c in itertools.permutations(range(columns)):
+                yield m[list(r)][:, list(c)]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2, 2), (3, 3), (2, 4), (3, 2), (1, 5)])
+def test_classes_are_the_orbits_of_all_masks(rows, columns):
+    orbits = set()
+    for bits in itertools.product([False, True], repeat=rows * columns):
+        if any(bits):
+            mask = np.array(bits).reshape(rows, columns)
+            orbits.add(min(image.tobytes() for image in images(mask)))
+    found = Pattern.classes(rows, columns)
+    assert len(found) == len(orbits)
+    assert {min(i.tobytes() for i in images(p.mask)) for p in found} == orbits
+    assert [p.count for p in found] == sorted(p.count for p in found)
+    assert all(p.canonical() == p for p in found)
+
+
 def test_3_by_3_patterns_are_17_connected_and_6_disconnected():
     """Up to row and column permutations and transpose, 2 ≤ |Ω| ≤ 8 (depth, appendix C.1)."""
-    orders = list(itertools.permutations(range(3)))
-    kinds = {}
-    for bits in itertools.product([False, True], repeat=9):
-        mask = np.array(bits).reshape(3, 3)
-        if not 2 <= mask.sum() <= 8:
-            continue
-        images = [m[list(r)][:, list(c)] for m in (mask, mask.T) for r in orders for c in orders]
-        kinds[min(image.tobytes() for image in images)] = Pattern(mask).is_connected
+    kinds = Pattern.classes(3, 3, least=2, most=8)
     assert len(kinds) == 23
-    assert sum(kinds.values()) == 17
+    assert sum(kind.is_connected for kind in kinds) == 17
+
+
+def test_4_by_4_patterns_are_counted_by_burnside():
+    """The number of orbits is the mean number of fixed masks: 2^cycles of each group element."""
+    cells = np.arange(16).reshape(4, 4)
+    total = 0
+    for image in images(cells):
+        order, seen, cycles = image.ravel(), set(), 0
+        for start in range(16):
+            cycles += start not in seen
+            while start not in seen:
+                seen.add(start)
+                start = int(order[start])
+        total += 2**cycles
+    assert len(Pattern.classes(4, 4)) == total // (2 * 24 * 24) - 1  # less the empty one
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    mask=hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=4)).filter(np.any),
+    seed=st.integers(0, 99),
+)
+def test_canonical_forms_do_not_see_order(mask, seed):
+    rng = np.random.default_rng(seed)
+    moved = mask[rng.permutation(mask.shape[0])][:, rng.permutation(mask.shape[1])]
+    if mask.shape[0] == mask.shape[1] and seed % 2:
+        moved = moved.T
+    form = Pattern(mask).canonical()
+    assert form == Pattern(moved).canonical()
+    assert form.count == mask.sum()
+    assert Pattern.named(form.name) == form
+
+
+def test_patterns_grow():
+    before = Pattern.diagonal(3)
+    after = before.with_entries([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    assert before <= after
+    assert after.name == "110.010.001"
+    assert after.count == 4
 
 
 def test_named_patterns():
@@ -119,6 +174,12 @@ def test_a_pattern_is_frozen():
         (lambda: Pattern.block_diagonal(2, 0), ["block_size", "0"]),
         (lambda: Pattern.random(2, 2, count=5, key=jax.random.key(0)), ["counts", "4", "5"]),
         (lambda: Pattern.random(2, 2, count=0, key=jax.random.key(0)), ["counts[0]", "0"]),
+        (lambda: Pattern.classes(5, 5), ["rows", "20", "5 × 5"]),
+        (lambda: Pattern.classes(2, 2, least=3, most=2), ["most", "3", "2"]),
+        (lambda: Pattern.classes(2, 2, least=0), ["least", "0"]),
+        (lambda: Pattern(np.ones((2, 9), bool)).canonical(), ["canonical", "7", "(2, 9)"]),
+        (lambda: Pattern.named("10.1"), ["name", "10.1"]),
+        (lambda: Pattern.diagonal(2).with_entries(np.eye(3)), ["observed", "(2, 2)", "(3, 3)"]),
         (
             lambda: Pattern.nested(2, 2, counts=(3, 2), key=jax.random.key(0)),
             ["counts", "(3, 2)"],

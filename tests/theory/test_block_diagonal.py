@@ -229,6 +229,27 @@ def test_the_full_matrices_have_these_eigenvalues_at_all_times(depth, scale, n, 
     np.testing.assert_allclose(spectra, wanted, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("depth", "scale", "n", "m", "w"),
+    [
+        (2, 1e-3, 3, 4.0, 1.0),
+        (2, 1e-3, 4, math.inf, 0.5),
+        (3, 1e-2, 3, 10.0, 1.0),
+        (3, 0.1, 5, 100.0, 2.0),
+        (4, 0.1, 3, 1e3, 1.0),
+        (6, 0.4, 3, 30.0, 1.0),
+    ],
+)
+def test_the_full_matrices_end_at_the_limit(depth, scale, n, m, w):
+    """To 1e-6 relative in every singular value of the product, σ_i as the power of a factor's."""
+    family = {"depth": depth, "scale": scale, "ratio": m, "blocks": n, "target": w}
+    end = float(escape_time(**family)) * 1.5 + 60 / w
+    factor = np.sort(full_flow(np.array([0.0, end]), **family)[-1])[::-1]
+    limit = limit_singular_values(**family)
+    np.testing.assert_allclose(factor[0] ** depth, limit.first, rtol=1e-6)
+    np.testing.assert_allclose(factor[1:] ** depth, limit.others, rtol=1e-6)
+
+
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(drawn=families.filter(lambda f: 1 < f["ratio"] < math.inf))
 def test_the_conserved_quantity_is_conserved(drawn):

@@ -14,6 +14,7 @@ from tacit.descent._optax import OptaxMethod
 from tacit.descent._outcome import Outcome
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
+from tacit.descent._schedule import Cold, ScheduleResult, Stage, Warm, run_schedule
 from tacit.descent._stabilised import StabilisedRungeKutta
 from tacit.descent._stop import Stop
 from tacit.descent._unrolled import Unrolled
@@ -24,6 +25,7 @@ __all__ = [
     "Advance",
     "Averaged",
     "BoundedStep",
+    "Cold",
     "DescentResult",
     "Downhill",
     "FlowState",
@@ -37,9 +39,13 @@ __all__ = [
     "OptaxMethod",
     "Outcome",
     "Record",
+    "ScheduleResult",
     "StabilisedRungeKutta",
+    "Stage",
     "Statistics",
     "Stop",
     "Unrolled",
+    "Warm",
     "descend",
+    "run_schedule",
 ]

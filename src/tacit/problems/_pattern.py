@@ -1,5 +1,6 @@
 """Observation patterns: which entries of a matrix are seen, and how they hang together."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -10,6 +11,9 @@ from jaxtyping import Bool, Int
 from numpy.typing import ArrayLike
 
 from tacit._types import PRNGKeyArray
+
+_LARGEST_SIDE = 7  # 5,040 orders of the columns; 49 bits of a code
+_MOST_CELLS = 20
 
 
 @final
@@ -94,6 +98,74 @@ class Pattern:
         """Whether every observed entry can be reached from every other through rows and columns."""
         return self.component_count == 1
 
+    def canonical(self) -> "Pattern":
+        """The same pattern for every order of the rows and columns, and of its transpose if square.
+
+        Two patterns are alike, so that targets and starts drawn without regard to order cannot
+        tell them apart, when their canonical forms are equal. Small matrices only: every order of
+        the columns is tried.
+        """
+        rows, columns = self.shape
+        if max(rows, columns) > _LARGEST_SIDE:
+            raise ValueError(
+                f"canonical tries every order of the columns, so the larger side must be at most "
+                f"{_LARGEST_SIDE}, got the shape {self.shape}"
+            )
+        code = _canonical_codes(self.mask[None])[0]
+        return type(self)(_mask_of(int(code), rows, columns))
+
+    @classmethod
+    def classes(
+        cls, rows: int, columns: int, *, least: int = 1, most: int | None = None
+    ) -> tuple["Pattern", ...]:
+        """Every pattern with `least` to `most` entries, alike ones (see `canonical`) once.
+
+        3 × 3 with 2 to 8 entries: the 23 of depth, fig. 4. Ordered by entries, then by the binary
+        number that the mask spells row by row.
+        """
+        _check_count("rows", rows)
+        _check_count("columns", columns)
+        _check_count("least", least)
+        cells = rows * columns
+        if cells > _MOST_CELLS:
+            raise ValueError(
+                f"rows × columns must be at most {_MOST_CELLS}, of which there are "
+                f"2^{_MOST_CELLS} patterns, got {rows} × {columns}; draw some with Pattern.random"
+            )
+        last = cells if most is None else most
+        if not least <= last <= cells:
+            raise ValueError(
+                f"most must lie between least = {least} and rows × columns = {cells}, got {most!r}"
+            )
+        every = np.arange(1, 2**cells, dtype=np.int64)
+        every = every[np.isin(np.bitwise_count(every), np.arange(least, last + 1))]
+        bits = every[:, None] >> np.arange(cells - 1, -1, -1) & 1
+        kept = np.unique(_canonical_codes(bits.astype(bool).reshape(-1, rows, columns)))
+        ordered = kept[np.argsort(np.bitwise_count(kept), kind="stable")]
+        return tuple(cls(_mask_of(int(code), rows, columns)) for code in ordered)
+
+    @property
+    def name(self) -> str:
+        """The mask in words, row by row: `110.010.001`."""
+        return ".".join("".join("01"[int(entry)] for entry in row) for row in self.mask)
+
+    @classmethod
+    def named(cls, name: str) -> "Pattern":
+        """The pattern with this `name`."""
+        lines = name.split(".")
+        if len({len(line) for line in lines}) != 1 or set(name) - set("01."):
+            raise ValueError(
+                f"name must spell rows of 0 and 1 of one length, as in '10.01', got {name!r}"
+            )
+        return cls([[entry == "1" for entry in line] for line in lines])
+
+    def with_entries(self, observed: ArrayLike) -> "Pattern":
+        """Ω_post = Ω_pre ∪ the entries of another pattern or mask: this one lies inside it."""
+        more = Pattern.of(observed)
+        if more.shape != self.shape:
+            raise ValueError(f"observed must have the shape {self.shape}, got {more.shape}")
+        return Pattern(self.mask | more.mask)
+
     @classmethod
     def diagonal(cls, size: int) -> "Pattern":
         """The diagonal of a square matrix: `size` components (M_D in depth, fig. 1)."""
@@ -144,6 +216,29 @@ class Pattern:
         rank = np.empty(rows * columns, dtype=np.int64)
         rank[order] = np.arange(rows * columns)
         return tuple(cls((rank < count).reshape(rows, columns)) for count in counts)
+
+
+def _canonical_codes(masks: Bool[np.ndarray, "masks rows columns"]) -> Int[np.ndarray, " masks"]:
+    """The least binary number that a mask spells in any order of its rows and columns."""
+    _, rows, columns = masks.shape
+    images = [masks, masks.transpose(0, 2, 1)] if rows == columns else [masks]
+    best = None
+    for image in images:
+        for order in itertools.permutations(range(columns)):
+            # The order of the rows that spells the least number is that of their own numbers.
+            weights = 2 ** np.arange(columns - 1, -1, -1, dtype=np.int64)
+            lines = np.sort(image[:, :, list(order)] @ weights, axis=1)
+            code = np.zeros(len(masks), np.int64)
+            for row in range(rows):
+                code = (code << columns) | lines[:, row]
+            best = code if best is None else np.minimum(best, code)
+    assert best is not None  # there is an order
+    return best
+
+
+def _mask_of(code: int, rows: int, columns: int) -> Bool[np.ndarray, "rows columns"]:
+    bits = [code >> place & 1 for place in range(rows * columns - 1, -1, -1)]
+    return np.array(bits, bool).reshape(rows, columns)
 
 
 def _check_count(name: str, value: int) -> None:

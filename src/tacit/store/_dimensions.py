@@ -16,13 +16,13 @@ LOSS = "loss"  # which loss descends: of the population, or of data
 RATE = "rate"
 SCALE = "scale"
 MODEL = "model"  # which of several models beside each other
+RATIO = "ratio"  # diagonal over off-diagonal entries of a start
+START = "start"  # the kind of a start
 PATTERN = "pattern"  # which entries of a matrix are observed
-START = "start"  # how a descent is initialised
 GAMMA = "gamma"  # what an output is divided by
 GAMMA0 = "gamma0"  # γ/√n: what decides between the kernel regime and the rich one
 GAIN = "gain"  # a factor on the usual initial scale
 ORDER = "order"  # of a teacher
-MODEL = "model"
 DATA = "data"  # what a model is trained on
 
 STEP = "step"

@@ -35,12 +35,12 @@ def test_one_trial_equals_an_integration_by_scipy(smoke):
     """Depth 3, first column: draw the same numbers, integrate with DOP853, compare the rank."""
     import jax
 
-    from tacit.experiments.depth._completion import _drawn, observed
+    from tacit.experiments.depth._completion import drawn, observed
     from tacit.measures import effective_rank
 
     scale, seed, depth = 1e-1, 1, 3
     with jax.enable_x64(True):
-        target, start = _drawn(depth, 2, jax.numpy.asarray([seed]), jax.numpy.asarray([scale]))
+        target, start = drawn(depth, 2, jax.numpy.asarray([seed]), jax.numpy.asarray([scale]))
     target = np.asarray(target)[0]
     mask = observed("column", 2)
 

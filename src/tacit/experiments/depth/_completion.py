@@ -1,26 +1,22 @@
 """Completing many small matrices at once: what fig1's cells do."""
 
-import dataclasses
 import functools
 from collections.abc import Mapping
 from typing import Any
 
-import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 
-from tacit import measures
-from tacit.descent import (
-    DescentResult,
-    GaussNewton,
-    GradientFlow,
-    Lanes,
-    Stop,
-    Unrolled,
-    descend,
+from tacit.descent import DescentResult, Lanes, Stop, descend
+from tacit.experiments.depth._flowed import (
+    effective_ranks,
+    flowed,
+    products_of,
+    smallest_observed,
+    tolerances_of,
 )
 from tacit.experiments.depth.fig1 import Fig1Config
 from tacit.models import DeepFactorisation
@@ -41,16 +37,16 @@ def complete(batch: Batch, config: Fig1Config) -> Mapping[str, Any]:
     seeds, scales = batch.column("seed"), batch.column("scale")
     masks = np.stack([observed(name, size) for name in batch.column("pattern")])
     with jax.enable_x64(True):
-        drawn, starts = _drawn(depth, size, jnp.asarray(seeds), jnp.asarray(scales))
-        problems = eqx.filter_vmap(MatrixCompletion)(drawn, jnp.asarray(masks))
+        wanted, starts = drawn(depth, size, jnp.asarray(seeds), jnp.asarray(scales))
+        problems = eqx.filter_vmap(MatrixCompletion)(wanted, jnp.asarray(masks))
     result = _descended(Lanes(starts), Lanes(problems), batch, config)
 
-    products = _products(result.model.tree)
-    targets = np.asarray(drawn)
+    products = products_of(result.model.tree)
+    targets = np.asarray(wanted)
     gap, predicted = _closed_form(starts, masks, targets, products)
     return {
         "outcome": result.outcome,
-        "effective_rank": _effective_ranks(products),
+        "effective_rank": effective_ranks(products),
         "loss": result.loss,
         "norm": np.linalg.norm(products, axis=(1, 2)),
         "target_norm": np.linalg.norm(targets, axis=(1, 2)),
@@ -61,7 +57,7 @@ def complete(batch: Batch, config: Fig1Config) -> Mapping[str, Any]:
 
 
 @eqx.filter_jit
-def _drawn(
+def drawn(
     depth: int, size: int, seeds: jax.Array, scales: jax.Array
 ) -> tuple[jax.Array, DeepFactorisation]:
     """Target u vᵀ and start of each lane: trials of one number share both, up to the scale."""
@@ -88,9 +84,9 @@ def _descended(
     config: Fig1Config,
 ) -> DescentResult:
     method = batch.one("method")
-    goal = config.goal * np.minimum(1.0, _smallest_observed(problems.tree)) ** 2
+    goal = config.goal * np.minimum(1.0, smallest_observed(problems.tree)) ** 2
     if method == "flow":
-        return _flowed(starts, problems, goal, batch.label, config)
+        return flowed(starts, problems, goal, batch.label, tolerances_of(config))
     return descend(
         starts,
         problems,
@@ -99,79 +95,6 @@ def _descended(
         rate={"adam": config.adam_rate, "gd": config.gd_rate}[method],
         title=batch.label,
     )
-
-
-def _flowed(
-    starts: Lanes[DeepFactorisation],
-    problems: Lanes[MatrixCompletion],
-    goal: np.ndarray,
-    label: str,
-    config: Fig1Config,
-) -> DescentResult:
-    """Flow with an explicit solver, and with an implicit one for the lanes that turn out stiff.
-
-    An entry w of the target that is small beside the others makes the tail stiff: it settles at the
-    rate |w| while an explicit method steps at the rate of the largest entry, and its noise, of the
-    size of the tolerance, hides what is left. The tail moves little, so order two is enough there.
-    """
-    explicit = GradientFlow(
-        Unrolled(diffrax.Tsit5()), rtol=config.tolerance, atol=1e-4 * config.tolerance
-    )
-    moved = descend(starts, problems, explicit, stop=Stop(config.attempts, loss=goal), title=label)
-    late = np.flatnonzero(moved.outcome != "converged")
-    if late.size == 0:
-        return moved
-    # A multiple of 64, so that all batches share a program; rows that fill it up are not read.
-    rows = np.resize(late, 64 * -(-late.size // 64))
-    implicit = GradientFlow(
-        GaussNewton(),
-        rtol=config.tail_tolerance,
-        atol=1e-4 * config.tail_tolerance,
-        first=1.0,  # a step that is too long is rejected: cheaper than to compile a guess
-    )
-    tail = descend(
-        moved.model.take(rows),
-        problems.take(rows),
-        implicit,
-        stop=Stop(config.tail_attempts, loss=goal[rows]),
-        title=f"{label}, tail",
-    )
-
-    def merged(whole: np.ndarray, part: np.ndarray) -> np.ndarray:
-        whole = whole.copy()
-        whole[late] = part[: late.size]
-        return whole
-
-    first = Lanes(tail.model.tree).take(np.arange(late.size))
-    return dataclasses.replace(
-        moved,
-        model=moved.model.replaced(late, first),
-        loss=merged(moved.loss, tail.loss),
-        steps=merged(moved.steps, moved.steps[late] + tail.steps[: late.size]),
-        outcome=merged(moved.outcome, tail.outcome),
-    )
-
-
-def _smallest_observed(problems: MatrixCompletion) -> np.ndarray:
-    """The smallest observed |w*| of each lane: what its errors have to be small against."""
-    mask, target = np.asarray(problems.mask), np.asarray(problems.target)
-    return np.where(mask, np.abs(target), np.inf).min(axis=(1, 2))
-
-
-def _products(models: DeepFactorisation) -> np.ndarray:
-    product = np.asarray(models.factors[0])
-    for factor in models.factors[1:]:
-        product = np.asarray(factor) @ product
-    return product
-
-
-def _effective_ranks(products: np.ndarray) -> np.ndarray:
-    """One decomposition for all lanes; NaN for a lane that diverged."""
-    finite = np.isfinite(products).all(axis=(1, 2))
-    ranks = np.full(len(products), np.nan)
-    spectra = np.linalg.svd(products[finite], compute_uv=False)
-    ranks[finite] = [measures.effective_rank_from_singular_values(values) for values in spectra]
-    return ranks
 
 
 def _closed_form(
@@ -186,5 +109,5 @@ def _closed_form(
     second, first = (np.asarray(starts.factors[i])[alone] for i in (1, 0))
     limit = disconnected_limit(second, first, masks[alone][0], targets[alone]).product
     gap[alone] = np.abs(products[alone] - limit).max(axis=(1, 2))
-    predicted[alone] = _effective_ranks(limit)
+    predicted[alone] = effective_ranks(limit)
     return gap, predicted

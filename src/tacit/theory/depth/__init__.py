@@ -1,16 +1,31 @@
 """Deep matrix completion: limits of gradient flow on products of factors (the paper `depth`)."""
 
 from tacit.theory.depth._block_diagonal import LimitSpectrum, escape_time, limit_singular_values
+from tacit.theory.depth._bounds import (
+    LazyBound,
+    PlasticityBound,
+    alignment_bound,
+    lazy_bound,
+    plasticity_bound,
+)
+from tacit.theory.depth._coupling import coupled_groups, coupling
 from tacit.theory.depth._disconnected import DisconnectedLimit, disconnected_limit
 from tacit.theory.depth._reduced_flow import Eigenvalues, conserved_quantity, reduced_flow
 
 __all__ = [
     "DisconnectedLimit",
     "Eigenvalues",
+    "LazyBound",
     "LimitSpectrum",
+    "PlasticityBound",
+    "alignment_bound",
     "conserved_quantity",
+    "coupled_groups",
+    "coupling",
     "disconnected_limit",
     "escape_time",
+    "lazy_bound",
     "limit_singular_values",
+    "plasticity_bound",
     "reduced_flow",
 ]

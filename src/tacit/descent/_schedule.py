@@ -1,0 +1,176 @@
+"""Schedules: train, change the problem, and go on from there (warm) or start again (cold)."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from tacit._types import PRNGKeyArray, precise
+from tacit.descent._descend import descend
+from tacit.descent._lanes import Lanes
+from tacit.descent._record import Record
+from tacit.descent._result import DescentResult
+from tacit.descent._stop import Stop
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Warm:
+    """Go on from where an earlier stage ended.
+
+    Arguments:
+    - `after`: the name of that stage; None is the one before.
+    - `best`: from its iterate of least loss, in place of its last.
+    """
+
+    after: str | None = None
+    best: bool = False
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Cold:
+    """Start again: from the schedule's own start, or from another `model` of the same kind."""
+
+    model: Any = None
+
+
+Start: TypeAlias = Warm | Cold
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """One descent of a schedule; all but `name` and `start` are arguments of `descend`.
+
+    Arguments:
+    - `name`: by which later stages and the result know it.
+    - `problem`: a loss or a problem, or `Lanes` of them.
+    - `method`, `stop`, `record`, `rate`, `key`: as for `descend`.
+    - `start`: `Warm()` (the default), `Warm(after=…)`, or `Cold()`. The first stage of a schedule
+      starts at the schedule's start either way.
+    """
+
+    name: str
+    problem: Any
+    method: Any
+    stop: Stop
+    _: dataclasses.KW_ONLY
+    start: Start = Warm()
+    record: Record | None = None
+    rate: Any = None
+    key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f"name must be a word, got {self.name!r}")
+        if not isinstance(self.start, Warm | Cold):
+            raise ValueError(f"start must be Warm(…) or Cold(…), got {self.start!r}")
+        if not isinstance(self.stop, Stop):
+            raise ValueError(f"stop must be a Stop, got {self.stop!r}")
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class ScheduleResult:
+    """The descents of a schedule by the names of their stages, in order."""
+
+    stages: dict[str, DescentResult]
+    parents: dict[str, str | None]  # the stage that each one went on from; None: a start
+
+    def __getitem__(self, name: str) -> DescentResult:
+        if name not in self.stages:
+            raise KeyError(f"no stage {name!r}, there are {list(self.stages)}")
+        return self.stages[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.stages)
+
+    @property
+    def last(self) -> DescentResult:
+        """The descent of the last stage."""
+        return self.stages[list(self.stages)[-1]]
+
+    def history(self, name: str) -> tuple[str, ...]:
+        """The stages that led to the end of this one, itself last: those before a cold start
+        are not among them."""
+        self[name]
+        parent = self.parents[name]
+        return (name,) if parent is None else (*self.history(parent), name)
+
+    def converged(self, name: str) -> np.ndarray:
+        """Which lanes converged in this stage and in every stage that led to it.
+
+        A warm start from a run that did not finish shows something else than one that did.
+        """
+        ends = [np.asarray(self.stages[each].outcome) == "converged" for each in self.history(name)]
+        return np.logical_and.reduce(ends)
+
+
+@precise
+def run_schedule(
+    model: Any, stages: Sequence[Stage], *, progress: bool | None = None, title: str = ""
+) -> ScheduleResult:
+    """Run the stages one after another, from one model or `Lanes` of them.
+
+    ```python
+    result = run_schedule(model, [
+        Stage("pre", few, flow, stop),
+        Stage("warm", more, flow, stop),              # from where "pre" ended
+        Stage("cold", more, flow, stop, start=Cold()),  # from the start again
+    ])
+    result["warm"].loss, result.converged("warm")
+    ```
+
+    Stages that share method, shapes and kind of problem share their compiled programs: adding
+    observations to a mask costs no compilation. A method's own state (momenta, step sizes) begins
+    anew in every stage. A lane that diverged goes on as diverged.
+    """
+    if not stages:
+        raise ValueError("stages must hold at least one Stage, got none")
+    _check(stages)
+    done: dict[str, DescentResult] = {}
+    parents: dict[str, str | None] = {}
+    for stage in stages:
+        begin, parent = _beginning(stage, model, done)
+        done[stage.name] = descend(
+            begin,
+            stage.problem,
+            stage.method,
+            stop=stage.stop,
+            record=stage.record,
+            key=stage.key,
+            rate=stage.rate,
+            progress=progress,
+            title=", ".join(part for part in (title, stage.name) if part),
+        )
+        parents[stage.name] = parent
+    return ScheduleResult(done, parents)
+
+
+def _check(stages: Sequence[Stage]) -> None:
+    """Names are known before the first hour of training, not after it."""
+    known: list[str] = []
+    for place, stage in enumerate(stages):
+        if not isinstance(stage, Stage):
+            raise ValueError(f"stages[{place}] must be a Stage, got {stage!r}")
+        if stage.name in known:
+            raise ValueError(f"stages[{place}].name is {stage.name!r}, which an earlier stage has")
+        after = stage.start.after if isinstance(stage.start, Warm) else None
+        if after is not None and after not in known:
+            raise ValueError(
+                f"stages[{place}].start goes on after {after!r}, which is no earlier stage; "
+                f"before it there are {known}"
+            )
+        known.append(stage.name)
+
+
+def _beginning(stage: Stage, model: Any, done: dict[str, DescentResult]) -> tuple[Any, str | None]:
+    """The model that a stage starts from, and the stage that made it."""
+    if isinstance(stage.start, Cold):
+        return (model if stage.start.model is None else stage.start.model), None
+    if not done:
+        return model, None
+    parent = stage.start.after if stage.start.after is not None else list(done)[-1]
+    return (done[parent].best if stage.start.best else done[parent].model), parent

@@ -1,0 +1,106 @@
+"""depth/fig2, fig5 to fig9 and phase at their smallest presets, against other computations."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.experiments import find_experiment, load_reference, reproduce
+from tacit.theory.depth import limit_singular_values
+
+CURVES = {
+    "depth/fig2": (1.0, 10, 1),
+    "depth/fig5": (1.0, 5, 2),
+    "depth/fig6": (10.0, 10, 1),
+    "depth/fig7": (0.1, 10, 1),
+    "depth/fig8": (1.0, 3, 1),
+}
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_curves_are_those_of_their_parameters(name, tmp_path):
+    made = reproduce(name, preset="smoke", results=tmp_path)
+    w, n, s = CURVES[name]
+    data = made.dataset
+    assert float(data["gap"].max()) < 1e-9
+    assert made.as_expected
+    np.testing.assert_allclose(data["first"] + (n - 1) * data["others"], w * n * s, rtol=1e-12)
+    # Depth 2 as printed in the theorem.
+    m, d = 10.0, n * s
+    wanted = w * d * (m + d - 1) ** 2 / ((m + d - 1) ** 2 + (n - 1) * (m - 1) ** 2)
+    np.testing.assert_allclose(data["first"].sel(depth=2, ratio=m), wanted, rtol=1e-12)
+    spectra = np.stack([data["first"], *[data["others"]] * (n - 1)])
+    ranks = (spectra**2).sum(axis=0) / spectra[0] ** 2
+    np.testing.assert_allclose(data["stable_rank"], ranks, rtol=1e-12)
+    assert "αᴸ" in made.figure().panels[0].x.label
+    config = find_experiment(name).presets["paper"]
+    assert (config.target, config.blocks, config.block_size) == (w, n, s)
+    assert min(config.scale) == pytest.approx(1e-10)
+
+
+def test_the_ends_of_the_ratio_are_allowed(tmp_path):
+    made = reproduce(
+        "depth/fig8", preset="smoke", results=tmp_path, ratio=[1.0, math.inf], depth=[2, 3]
+    )
+    np.testing.assert_allclose(made.dataset["first"].sel(ratio=math.inf), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(made.dataset["first"].sel(ratio=1.0), 3.0, rtol=1e-12)
+    assert made.figure().panels
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    return reproduce("depth/fig9", preset="smoke", results=tmp_path_factory.mktemp("results"))
+
+
+def test_training_ends_at_the_limit_also_from_the_point_left_out(trained):
+    data = trained.dataset
+    assert trained.outcomes == {"converged": 8}
+    assert float(data["scale"].min()) == 1e-10
+    assert float(data["gap"].max()) < 1e-8
+    np.testing.assert_allclose(data["first"], data["predicted_first"], rtol=1e-8)
+    np.testing.assert_allclose(data["others"], data["predicted_others"], rtol=1e-8)
+    assert trained.as_expected
+    assert len(trained.figure().panels) == 3
+    assert min(find_experiment("depth/fig9").presets["paper"].scale) == 1e-10
+
+
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory):
+    return reproduce("depth/phase", preset="smoke", results=tmp_path_factory.mktemp("results"))
+
+
+def test_the_plane_holds_theory_everywhere_and_flow_where_asked(plane):
+    data, config = plane.dataset, plane.config
+    ran = np.isfinite(data["flow_rank"])
+    assert int(ran.sum()) == 2 * len(config.flow_ratio) * len(config.flow_scale)
+    assert float(abs(data["flow_rank"] - data["stable_rank"]).max()) < 1e-8
+    assert ((data["stable_rank"] >= 1) & (data["stable_rank"] <= 3 + 1e-12)).all()
+    np.testing.assert_allclose(  # depth 2 in closed form
+        data["stable_rank"].sel(depth=2, ratio=1e4),
+        1 + 2 * ((1e4 - 1) / (1e4 + 2)) ** 4,
+        rtol=1e-12,
+    )
+    assert plane.as_expected
+    assert len(plane.figure().panels) == 2
+
+
+@pytest.mark.parametrize("depth", [3, 4, 7, 10])
+@pytest.mark.parametrize("blocks", [2, 5])
+def test_the_boundary_in_closed_form_is_half_way(depth, blocks):
+    from tacit.experiments.depth.phase import PhaseConfig, _boundary
+
+    config = PhaseConfig(blocks=blocks, target=2.0)
+    scale = 1e-25
+    edge = float(_boundary(depth, np.array(scale), config))
+    limit = limit_singular_values(
+        depth=depth, scale=scale ** (1 / depth), ratio=edge, blocks=blocks, target=2.0
+    )
+    rank = 1 + (blocks - 1) * (limit.others / limit.first) ** 2
+    np.testing.assert_allclose(rank, (1 + blocks) / 2, rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", [*CURVES, "depth/fig9", "depth/phase"])
+def test_the_committed_reference_is_as_expected(name):
+    claims = load_reference(find_experiment(name), "quick")
+    assert claims is not None
+    assert all(claim.verdict == claim.expected for claim in claims)
