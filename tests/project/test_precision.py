@@ -43,18 +43,23 @@ for kind in (Diagonal, ConjugatePairs, Symmetric, Dense):
         problem = problems.PopulationLoss.of(model, 4, longest=6)
         note(name + " loss", problem)
         note(name + " loss", (problem.loss(model), problem.residuals(model), problem.zero_loss()))
-        start = LinearRNN.random(kind, 4, scale=0.1, balanced=balanced, dtype=DTYPE, key=key)
-        for method in (
-            optax.adam(1e-3), LevenbergMarquardt(), GradientFlow(rtol=1e-3, atol=1e-5),
-            GradientFlow(GaussNewton(), rtol=1e-3, atol=1e-5),
-        ):
-            if kind is Dense or kind is Diagonal:
-                result = descend(
-                    start, problem, method, stop=Stop(3),
-                    record=Record([0, 2], {"width": lambda m: m.B.sum()}),
-                )
-                note(name + " descent", (result.model, result.best))
-                note(name + " descent", (result.loss, result.best_loss, result.records))
+
+# Every method, on one kind of model or the other: each is a program to compile.
+adam, flow = optax.adam(1e-3), GradientFlow(rtol=1e-3, atol=1e-5)
+implicit = GradientFlow(GaussNewton(), rtol=1e-3, atol=1e-5)
+for kind, balanced, methods in (
+    (Dense, False, (adam, implicit)), (Diagonal, True, (adam, LevenbergMarquardt(), flow))
+):
+    start = LinearRNN.random(kind, 4, scale=0.1, balanced=balanced, dtype=DTYPE, key=key)
+    problem = problems.PopulationLoss.of(start, 4, longest=6)
+    for method in methods:
+        result = descend(
+            start, problem, method, stop=Stop(3),
+            record=Record([0, 2], {"width": lambda m: m.B.sum()}),
+        )
+        name = f"{kind.__name__} {type(method).__name__}"
+        note(name, (result.model, result.best))
+        note(name, (result.loss, result.best_loss, result.records))
 realised = LinearRNN.from_impulse_response(np.asarray(0.5 ** np.arange(8), DTYPE), 1)
 note("realisation", realised)
 

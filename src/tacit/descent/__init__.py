@@ -1,5 +1,6 @@
 """Descent: the only loop. It moves any pytree down any loss, thousands of small models at once."""
 
+from tacit.descent._averaged import Averaged
 from tacit.descent._clock import AbstractClock, HomogeneousClock
 from tacit.descent._descend import descend
 from tacit.descent._flow import Downhill, FlowState, GradientFlow
@@ -21,6 +22,7 @@ __all__ = [
     "AbstractClock",
     "AbstractMethod",
     "Advance",
+    "Averaged",
     "Cold",
     "DescentResult",
     "Downhill",

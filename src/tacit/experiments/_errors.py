@@ -15,7 +15,9 @@ class ReproductionError(RuntimeError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint after a wrong name: the nearest known ones, or else all of them."""
     options = sorted(known)
-    close = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
+    begun = [option for option in options if name and option.startswith(name)]
+    near = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
+    close = list(dict.fromkeys([*begun, *near]))[:3]
     if close:
         return "did you mean " + " or ".join(repr(option) for option in close) + "?"
     return f"known: {', '.join(options)}" if options else "there are none"

@@ -3,10 +3,14 @@
 from tacit.models._deep_factorisation import DeepFactorisation
 from tacit.models._dense import Dense, Symmetric
 from tacit.models._diagonal import ConjugatePairs, Diagonal
+from tacit.models._gru import GRU
 from tacit.models._linear_rnn import LinearRNN
+from tacit.models._lstm import LSTM
 from tacit.models._transition import AbstractTransition
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "AbstractTransition",
     "ConjugatePairs",
     "DeepFactorisation",

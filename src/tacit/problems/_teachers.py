@@ -1,7 +1,8 @@
-"""Linear teachers with a balanced state space (lowdim, appendix B.2.1).
+"""Linear teachers (lowdim, appendix B.2): balanced, delay, random unbalanced.
 
-A balanced teacher has a diagonal A and B = Cᵀ, so its impulse response is Σ p_i λ_i^j with weights
-p_i = B_i² ≥ 0: the moments of a positive measure on its eigenvalues.
+A balanced teacher has a symmetric A and B = Cᵀ. With one input and output its impulse response is
+Σ p_i λ_i^j with weights p_i = B_i² ≥ 0: the moments of a positive measure on its eigenvalues. With
+m inputs and outputs the weights are positive semidefinite m × m matrices.
 """
 
 import jax
@@ -9,29 +10,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from tacit._types import Array, Float, PRNGKeyArray, precise
-from tacit.models import Diagonal, LinearRNN
+from tacit.models import Dense, Diagonal, LinearRNN
 
 
-def even_spectrum(order: int, low: float, high: float) -> Float[np.ndarray, " order"]:
-    """Eigenvalues evenly spaced over [low, high], ends included."""
-    _check_spectrum(order, low, high)
-    return np.linspace(low, high, order)
-
-
-def random_spectrum(
-    order: int, low: float, high: float, *, key: PRNGKeyArray
-) -> Float[np.ndarray, " order"]:
-    """Eigenvalues drawn uniformly from [low, high], sorted."""
-    _check_spectrum(order, low, high)
+def gaussian_weights(
+    order: int, *, channels: int | None = None, key: PRNGKeyArray
+) -> Float[np.ndarray, " order"] | Float[np.ndarray, "order channels"]:
+    """Entries of B = Cᵀ drawn from N(0.5, 1), as in appendix B.2.1; with `channels`, a matrix."""
+    shape = (order,) if channels is None else (order, channels)
     with jax.enable_x64(True):
-        drawn = jax.random.uniform(key, (order,), jnp.float64, low, high)
-    return np.sort(np.asarray(drawn))
-
-
-def gaussian_weights(order: int, *, key: PRNGKeyArray) -> Float[np.ndarray, " order"]:
-    """Entries of B = Cᵀ drawn from N(0.5, 1), as in appendix B.2.1."""
-    with jax.enable_x64(True):
-        return np.asarray(0.5 + jax.random.normal(key, (order,), jnp.float64))
+        return np.asarray(0.5 + jax.random.normal(key, shape, jnp.float64))
 
 
 def equal_weights(order: int) -> Float[np.ndarray, " order"]:
@@ -39,19 +27,67 @@ def equal_weights(order: int) -> Float[np.ndarray, " order"]:
     return np.ones(order)
 
 
+def spread_weights(order: int, channels: int) -> Float[np.ndarray, "order channels"]:
+    """Rows of B on directions that all differ: any `channels` of the modes are told apart at once.
+
+    Row i is (T_0(c_i), T_1(c_i), …) scaled to norm one, with Chebyshev's polynomials and nodes c_i
+    of the golden ratio's low-discrepancy sequence in (−1, 1): any `channels` rows are independent,
+    all modes have the same weight, and neighbours in the spectrum do not share a direction.
+    """
+    if order < 1 or channels < 1:
+        raise ValueError(f"order and channels must be at least 1, got {order!r} and {channels!r}")
+    golden = (np.sqrt(5) - 1) / 2
+    nodes = 2 * np.mod(np.arange(1, order + 1) * golden, 1.0) - 1
+    rows = np.cos(np.arange(channels) * np.arccos(nodes)[:, None])
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
 @precise
 def balanced_teacher(
-    eigenvalues: Float[Array | np.ndarray, " order"], weights: Float[Array | np.ndarray, " order"]
+    eigenvalues: Float[Array | np.ndarray, " order"],
+    weights: Float[Array | np.ndarray, " order"] | Float[Array | np.ndarray, "order channels"],
 ) -> LinearRNN:
-    """The balanced teacher with these eigenvalues and B = Cᵀ ∝ `weights`, scaled so that CB = 1."""
+    """The balanced teacher with these eigenvalues and B = Cᵀ ∝ `weights`, scaled: tr CB = channels.
+
+    Weights (order,) make a teacher of one input and output, with CB = 1 as in appendix B.2.1;
+    weights (order, channels) one of as many inputs as outputs.
+    """
     norm = float(np.linalg.norm(np.asarray(weights)))
     if not norm > 0 or not np.isfinite(norm):
         raise ValueError(f"weights must be finite and not all zero, got {weights!r}")
-    return LinearRNN(Diagonal(eigenvalues), np.asarray(weights)[:, None] / norm, None)
+    if np.ndim(weights) == 1:
+        return LinearRNN(Diagonal(eigenvalues), np.asarray(weights)[:, None] / norm, None)
+    scaled = np.asarray(weights) * (np.sqrt(np.shape(weights)[1]) / norm)
+    return LinearRNN(Diagonal(eigenvalues), scaled, None)
 
 
-def _check_spectrum(order: int, low: float, high: float) -> None:
-    if order < 1:
-        raise ValueError(f"order must be at least 1, got {order!r}")
-    if not low <= high:
-        raise ValueError(f"low must not be above high, got {low!r} and {high!r}")
+def delay_teacher(order: int) -> LinearRNN:
+    """The delay line (B.1): impulse response 1 at lag order − 1 and zero at every other lag."""
+    _check_order(order)
+    return _chain(np.zeros(order), np.ones(order - 1))
+
+
+def random_unbalanced_teacher(order: int, *, key: PRNGKeyArray) -> LinearRNN:
+    """A random teacher that, like the delay line, is silent before lag order − 1 (B.2.2).
+
+    Its diagonal is N(0, 0.1²), its superdiagonal N(0.7, 0.1²): the paper's "scale" read as a
+    standard deviation.
+    """
+    _check_order(order)
+    diagonal_key, above_key = jax.random.split(key)
+    with jax.enable_x64(True):
+        diagonal = 0.1 * jax.random.normal(diagonal_key, (order,), jnp.float64)
+        above = 0.7 + 0.1 * jax.random.normal(above_key, (order - 1,), jnp.float64)
+    return _chain(np.asarray(diagonal), np.asarray(above))
+
+
+def _chain(diagonal: np.ndarray, above: np.ndarray) -> LinearRNN:
+    """Input at the last state, output at the first (B.1), and a bidiagonal A between them."""
+    order = diagonal.size
+    ends = np.eye(order)
+    return LinearRNN(Dense(np.diag(diagonal) + np.diag(above, k=1)), ends[:, -1:], ends[:1])
+
+
+def _check_order(order: int) -> None:
+    if isinstance(order, bool) or int(order) != order or order < 1:
+        raise ValueError(f"order must be a whole number of at least 1, got {order!r}")

@@ -9,19 +9,28 @@ SEED = "seed"
 WIDTH = "width"
 DEPTH = "depth"
 LENGTH = "length"
+CHANNELS = "channels"  # inputs, and as many outputs
 TEACHER = "teacher"
 METHOD = "method"
+LOSS = "loss"  # which loss descends: of the population, or of data
 RATE = "rate"
 SCALE = "scale"
 RATIO = "ratio"  # diagonal over off-diagonal entries of a start
 START = "start"  # the kind of a start
 PATTERN = "pattern"  # which entries of a matrix are observed
+START = "start"  # how a descent is initialised
+GAIN = "gain"  # a factor on the usual initial scale
+ORDER = "order"  # of a teacher
+MODEL = "model"
+DATA = "data"  # what a model is trained on
 
 STEP = "step"
+TIME = "time"  # of a flow, or of an output: the length of the sequence that it ends
 LAG = "lag"
 HORIZON = "horizon"
 ITERATE = "iterate"  # last, best, polished: which point of a descent
 SINGULAR_VALUE = "singular_value"
+MODE = "mode"  # an eigenvalue of a transition, the largest first
 
 # Not dimensions, but names of variables that many know.
 PRESENT = "present"  # which cells are stored

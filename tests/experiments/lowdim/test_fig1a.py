@@ -54,7 +54,9 @@ def test_polish_lowers_the_loss_and_keeps_the_teachers(smoke):
     assert float(spread.max()) < 1e-12  # one teacher for all methods and lengths of a seed
     lags = np.arange(target.sizes["lag"])
     exact = np.mean(np.linspace(-1, 1, 5)[:, None] ** lags, axis=0)
-    well = target.sel({TEACHER: "well-conditioned"}).isel(method=0, length=0, seed=0, width=0)
+    well = target.sel({TEACHER: "well-conditioned"}).isel(
+        method=0, loss=0, length=0, seed=0, width=0
+    )
     np.testing.assert_allclose(well.values, exact, atol=1e-14)
 
 
@@ -77,7 +79,7 @@ def made_up(config: Fig1aConfig, error, hankel) -> xarray.Dataset:
     """A dataset as the store gives it, with errors and spectra by hand."""
     shape = tuple(len(values) for values in config.axes().values())
     dims = tuple(config.axes())
-    length = np.broadcast_to(np.array(config.length).reshape(1, 1, 1, -1, 1), shape)
+    length = np.broadcast_to(np.array(config.length).reshape(1, 1, 1, 1, -1, 1), shape)
     relative = np.stack([error(length)] * 3, axis=-1)[..., None].repeat(3, axis=-1)
     relative *= np.random.default_rng(0).uniform(0.9, 1.1, relative.shape)
     data = {

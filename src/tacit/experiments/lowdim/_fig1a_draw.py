@@ -1,12 +1,12 @@
 """The figure of lowdim/fig1a, from its stored dataset."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacit.draw import Axis, Band, Figure, HorizontalRule, Line, Mark, Panel, VerticalRule
-from tacit.store import HORIZON, ITERATE, LENGTH, METHOD, SEED, SINGULAR_VALUE, TEACHER, WIDTH
+from tacit.experiments._lines import median_line
+from tacit.store import HORIZON, ITERATE, LENGTH, LOSS, METHOD, SEED, SINGULAR_VALUE, TEACHER, WIDTH
 
 if TYPE_CHECKING:
     import xarray
@@ -18,12 +18,13 @@ TITLES = {
     "random": "literal teacher, random spectrum",
     "well-conditioned": "well-conditioned teacher",
 }
+LOSSES = {"population": "population loss", "empirical": "fixed data"}
 METHODS = {"adam": "Adam", "gd": "gradient descent", "flow": "gradient flow"}
 
 
 def draw_lengths(dataset: "xarray.Dataset", config: "Fig1aConfig") -> Figure:
     """Errors for each teacher, then horizons, training loss and conditioning."""
-    first = dataset.isel({WIDTH: 0, HORIZON: 0})
+    first = dataset.isel({WIDTH: 0, LOSS: 0, HORIZON: 0})
     k = Axis("training length k")
     relative = Axis("relative extrapolation error", scale="log")
     rule = VerticalRule(2 * config.order + 0.5, label="k = 2 × teacher order")
@@ -34,24 +35,29 @@ def draw_lengths(dataset: "xarray.Dataset", config: "Fig1aConfig") -> Figure:
             chosen = first["relative_error"].sel(
                 {TEACHER: teacher, METHOD: method, ITERATE: iterate}
             )
-            marks += _median_line(config.length, chosen, label=label, colour=colour)
+            marks += median_line(config.length, by_seed(chosen), label=label, colour=colour)
+        marks += _on_data(dataset, config, teacher)
         panels.append(Panel(TITLES[teacher], k, relative, marks, legend="outside"))
     last = config.teacher[-1]
     method = config.method[0]
-    chosen_teacher = dataset.sel({TEACHER: last, METHOD: method})
+    chosen_teacher = dataset.isel({LOSS: 0}).sel({TEACHER: last, METHOD: method})
     marks = [rule]
     for colour, horizon in enumerate(sorted(config.horizons)):
         for style, iterate in (("dashed", "last"), ("solid", "polished")):
             errors = chosen_teacher["error"].isel({WIDTH: 0}).sel({ITERATE: iterate})
             chosen = errors.sel({HORIZON: horizon})
             label = f"{METHODS[method]}{', polished' if style == 'solid' else ''}, to lag {horizon}"
-            marks += _median_line(
-                config.length, chosen, label=label, colour=colour, style=style, band=False
+            marks += median_line(
+                config.length, by_seed(chosen), label=label, colour=colour, style=style, band=False
             )
     for colour, width in enumerate(config.width[1:], start=len(config.horizons)):
         chosen = chosen_teacher["error"].isel({HORIZON: 0}).sel({WIDTH: width, ITERATE: "polished"})
-        marks += _median_line(
-            config.length, chosen, label=f"width {width}, polished", colour=colour, band=False
+        marks += median_line(
+            config.length,
+            by_seed(chosen),
+            label=f"width {width}, polished",
+            colour=colour,
+            band=False,
         )
     panels.append(
         Panel(
@@ -67,8 +73,8 @@ def draw_lengths(dataset: "xarray.Dataset", config: "Fig1aConfig") -> Figure:
         for style, iterate in (("dashed", "last"), ("solid", "polished")):
             loss = first["train_loss"].sel({TEACHER: teacher, METHOD: method, ITERATE: iterate})
             label = f"{teacher}, {'polished' if style == 'solid' else METHODS[method]}"
-            marks += _median_line(
-                config.length, loss, label=label, colour=colour, style=style, band=False
+            marks += median_line(
+                config.length, by_seed(loss), label=label, colour=colour, style=style, band=False
             )
     panels.append(
         Panel("loss reached", k, Axis("training loss", scale="log"), marks, legend="outside")
@@ -99,30 +105,29 @@ def _series(config: "Fig1aConfig") -> list[tuple[str, str, str]]:
     return found
 
 
-def _median_line(
-    lengths: Sequence[int],
-    values: "xarray.DataArray",
-    *,
-    label: str,
-    colour: int,
-    style: str = "solid",
-    band: bool = True,
-) -> list[Mark]:
-    """The median over seeds at each length, with the middle half as a band."""
-    table = values.transpose(LENGTH, SEED).values
-    low, middle, high = np.nanquantile(table, [0.25, 0.5, 0.75], axis=1, method="nearest")
-    x = np.asarray(lengths, dtype=float)
-    order = np.argsort(x)
-    marks: list[Mark] = [Band(x[order], low[order], high[order], colour=colour)] if band else []
-    line = Line(
-        x[order],
-        middle[order],
-        label=label,
-        colour=colour,
-        style=style,
-        marker="o" if band else None,
-    )
-    return [*marks, line]
+def _on_data(dataset: "xarray.Dataset", config: "Fig1aConfig", teacher: str) -> list[Mark]:
+    """The losses beyond the first: the first method, as it ended and polished."""
+    marks: list[Mark] = []
+    runs = dataset.isel({WIDTH: 0, HORIZON: 0})["relative_error"]
+    for loss in config.loss[1:]:
+        for style, iterate in (("dashed", "last"), ("dotted", "polished")):
+            method = config.method[0]
+            place = {TEACHER: teacher, METHOD: method, LOSS: loss, ITERATE: iterate}
+            label = f"{METHODS[method]}{', polished' if iterate == 'polished' else ''}, "
+            marks += median_line(
+                config.length,
+                by_seed(runs.sel(place)),
+                label=label + LOSSES[loss],
+                colour=6 + (iterate == "polished"),
+                style=style,
+                band=False,
+            )
+    return marks
+
+
+def by_seed(values: "xarray.DataArray") -> np.ndarray:
+    """The table (length, seed) that `median_line` takes."""
+    return values.transpose(LENGTH, SEED).values
 
 
 def _conditioning_panel(dataset: "xarray.Dataset", config: "Fig1aConfig") -> Panel:

@@ -4,10 +4,63 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.store import ITERATE, LENGTH, METHOD, SEED, SINGULAR_VALUE, TEACHER
+from tacit.store import ITERATE, LAG, LENGTH, METHOD, SEED, SINGULAR_VALUE, TEACHER
 
 if TYPE_CHECKING:
     import xarray
+
+
+def trained(dataset: "xarray.Dataset", gate: float) -> "xarray.DataArray":
+    """Which runs count: their loss is at most `gate` times that of the zero response.
+
+    Where the target is zero over the training length (a delay line's is at first), the zero
+    response has no loss to compare with: the energy of the whole target takes its place.
+    """
+    whole = (dataset["target"] ** 2).sum([d for d in dataset["target"].dims if d in _OF_A_TARGET])
+    scale = dataset["zero_loss"].where(dataset["zero_loss"] > 0, whole)
+    return dataset["train_loss"] <= gate * scale
+
+
+_OF_A_TARGET = (LAG, "output", "input")
+
+
+class Series:
+    """A number of every run, by length and seed, with those that do not count as NaN."""
+
+    def __init__(self, values: "xarray.DataArray") -> None:
+        self.lengths = [int(length) for length in values[LENGTH].values]
+        self.table = values.transpose(LENGTH, SEED).values  # (length, seed)
+
+    def _row(self, length: int) -> np.ndarray:
+        if length not in self.lengths:
+            return np.full(self.table.shape[1], np.nan)
+        return self.table[self.lengths.index(length)]
+
+    def at(self, length: int) -> np.ndarray:
+        """The values of the seeds at one length; empty if it is not in the grid."""
+        row = self._row(length)
+        return row[~np.isnan(row)]
+
+    def ratio(self, first: int, second: int) -> np.ndarray:
+        """The value at one length over that at another, seed by seed."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = self._row(first) / self._row(second)
+        return ratio[~np.isnan(ratio)]
+
+    def needed(self, level: float) -> np.ndarray:
+        """The length from which on no value exceeds `level`, seed by seed; infinite if none.
+
+        Runs that do not count are passed over: a seed needs the length from which its counting
+        runs are good, and one without such a run at the longest length needs more than there is.
+        """
+        order = np.argsort(self.lengths)
+        found = []
+        for column in self.table[order].T:
+            good = (column <= level) | np.isnan(column)
+            tail = np.logical_and.accumulate(good[::-1])[::-1] & ~np.isnan(column)
+            places = np.flatnonzero(tail)
+            found.append(self.lengths[order[places[0]]] if places.size else np.inf)
+        return np.asarray(found, dtype=float)
 
 
 class Runs:
@@ -15,30 +68,20 @@ class Runs:
 
     def __init__(self, dataset: "xarray.Dataset", *, order: int, gate: float) -> None:
         self._edge = 2 * order
-        self._lengths = {int(length) for length in dataset[LENGTH].values}
         self._dataset = dataset
-        trained = dataset["train_loss"] <= gate * dataset["zero_loss"]
-        self._error = dataset["relative_error"].where(trained)
+        counts = dataset["train_loss"] <= gate * dataset["zero_loss"]
+        self._error = dataset["relative_error"].where(counts)
 
     def _errors(self, teacher: str, method: str, iterate: str) -> "xarray.DataArray":
         return self._error.sel({TEACHER: teacher, METHOD: method, ITERATE: iterate})
 
     def at(self, teacher: str, method: str, iterate: str, length: int) -> np.ndarray:
         """The errors of the seeds at one length; empty if it is not in the grid."""
-        if length not in self._lengths:
-            return np.zeros(0)
-        values = self._errors(teacher, method, iterate).sel({LENGTH: length}).values
-        return values[~np.isnan(values)]
+        return Series(self._errors(teacher, method, iterate)).at(length)
 
     def jump(self, teacher: str, method: str, iterate: str) -> np.ndarray:
         """Error at k = 2d̂ over error at k = 2d̂ + 1, seed by seed."""
-        if not {self._edge, self._edge + 1} <= self._lengths:
-            return np.zeros(0)
-        errors = self._errors(teacher, method, iterate)
-        ratio = (
-            errors.sel({LENGTH: self._edge}).values / errors.sel({LENGTH: self._edge + 1}).values
-        )
-        return ratio[~np.isnan(ratio)]
+        return Series(self._errors(teacher, method, iterate)).ratio(self._edge, self._edge + 1)
 
     def fall(self, teacher: str, method: str, iterate: str) -> np.ndarray:
         """Typical (median) error above the threshold over that below it, seed by seed."""

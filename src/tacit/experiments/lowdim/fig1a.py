@@ -18,12 +18,13 @@ from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._errors import UsageError
 from tacit.experiments._parameter import parameter
-from tacit.experiments.lowdim._fig1a_draw import METHODS, TITLES, draw_lengths
+from tacit.experiments.lowdim._fig1a_draw import LOSSES, METHODS, TITLES, draw_lengths
 from tacit.experiments.lowdim._runs import Runs
 from tacit.store import (
     HORIZON,
     ITERATE,
     LAG,
+    LOSS,
     METHOD,
     SEED,
     SINGULAR_VALUE,
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     import xarray
 
 ITERATES = ("last", "best", "polished")
-
-PADDING = 20  # lags are padded to a multiple of it, so that all usual lengths share a program
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +53,9 @@ class Fig1aConfig(Config):
     method: tuple[str, ...] = parameter(
         ("adam", "gd", "flow"), "how the student descends", choices=tuple(METHODS), swept=True
     )
+    loss: tuple[str, ...] = parameter(
+        ("population",), "the loss that descends", choices=tuple(LOSSES), swept=True
+    )
     length: tuple[int, ...] = parameter(
         tuple(range(5, 21)), "training length k", low=1, high=200, units="lags", swept=True
     )
@@ -61,6 +63,9 @@ class Fig1aConfig(Config):
         tuple(range(10)), "seed of teacher and student", low=0, swept=True
     )
     order: int = parameter(5, "order of the teacher", low=1, high=20)
+    sequences: int = parameter(
+        10_000, "fixed sequences, of the empirical loss", low=1, high=1_000_000
+    )
     steps: int = parameter(15_000, "steps of the descent", low=1, high=10_000_000)
     adam_rate: float = parameter(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
     gd_rate: float = parameter(1e-3, "gradient descent's learning rate", low=1e-8, high=1.0)
@@ -99,14 +104,14 @@ class Fig1a(Experiment):
     paper = "lowdim"
     figure = "Figure 1(a)"
     summary = "extrapolation error against training length, balanced teacher and student"
-    version = 1
+    version = 2  # the losses became an axis
     Config = Fig1aConfig
     presets: ClassVar[Mapping[str, Fig1aConfig]] = {
         "smoke": Fig1aConfig(length=(9, 10, 11, 12), seed=(0, 1), steps=300, polish_steps=60),
         "quick": Fig1aConfig(length=(5, 6, 8, 9, 10, 11, 12, 14, 17, 20)),
         "paper": Fig1aConfig(),
     }
-    batch_by = (TEACHER, WIDTH, METHOD)
+    batch_by = (TEACHER, WIDTH, METHOD, LOSS)
     chunk: ClassVar[Mapping[str, int]] = {SEED: 10}
 
     def variables(self, config: Fig1aConfig) -> dict[str, Variable]:
@@ -142,7 +147,7 @@ class Fig1a(Experiment):
 
     def claims(self, dataset: "xarray.Dataset", config: Fig1aConfig) -> list[Claim]:
         """The jump at 2d̂, where it is and where it is not, and why."""
-        main = dataset.isel({WIDTH: 0, HORIZON: 0})
+        main = dataset.isel({WIDTH: 0, LOSS: 0, HORIZON: 0})
         runs = Runs(main, order=config.order, gate=config.gate)
         place = "Figure 1(a), section 5.1"
         edge = 2 * config.order

@@ -1,0 +1,1 @@
+"""Experiments of the paper `memoryless`: temporal extrapolation (AISTATS 2022)."""

@@ -1,0 +1,130 @@
+"""The gated recurrent unit with a linear readout."""
+
+from typing import final
+
+import equinox as eqx
+import jax
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
+from tacit.models._gru_states import gru_states
+from tacit.models._parameter import check_length, gaussian, parameter
+from tacit.models._recurrence import (
+    check_dtype,
+    checked_inputs,
+    exact_products,
+    gated_parameters,
+    zero_bias,
+)
+
+
+@final
+class GRU(eqx.Module):
+    """h' = (1 − z) n + z h with gates r, z and candidate n; y = C h' (the units of `torch.nn.GRU`).
+
+    r = σ(W_r x + U_r h + b_r), z = σ(W_z x + U_z h + b_z), n = tanh(W_n x + b_n + r (U_n h + c)),
+    from h = 0. PyTorch has two biases where the sum alone matters (r and z); here it is one. All
+    computation is in the dtype of the parameters.
+
+    **Arguments:**
+
+    - `input_weights`: W, the blocks for r, z and n below each other, (3d, inputs).
+    - `recurrent_weights`: U, in the same order, (3d, d).
+    - `bias`: b, (3d,).
+    - `candidate_bias`: c, inside the reset gate's product, (d,).
+    - `readout`: C, (outputs, d).
+    """
+
+    input_weights: Float[Array, "gates_d inputs"]
+    recurrent_weights: Float[Array, "gates_d d"]
+    bias: Float[Array, " gates_d"]
+    candidate_bias: Float[Array, " d"]
+    readout: Float[Array, "outputs d"]
+
+    def __init__(
+        self,
+        input_weights: ArrayLike,
+        recurrent_weights: ArrayLike,
+        bias: ArrayLike,
+        candidate_bias: ArrayLike,
+        readout: ArrayLike,
+    ) -> None:
+        self.input_weights, self.recurrent_weights, self.bias, self.readout = gated_parameters(
+            3, input_weights, recurrent_weights, bias, readout
+        )
+        self.candidate_bias = parameter("candidate_bias", candidate_bias, ("width",))
+        check_dtype("candidate_bias", self.candidate_bias, self.recurrent_weights)
+        if self.candidate_bias.shape != (self.width,):
+            raise ValueError(
+                f"candidate_bias must have the width {self.width}, got {self.candidate_bias.shape}"
+            )
+
+    @property
+    def width(self) -> int:
+        """The size d of the state."""
+        return self.recurrent_weights.shape[-1]
+
+    @precise
+    def simulate(self, inputs: ArrayLike) -> Float[Array, "time outputs"]:
+        """The outputs that follow the inputs (time, inputs) from the zero state.
+
+        Output t is read after input t has been taken in, as `LinearRNN.simulate` does.
+        """
+        count, dtype = self.input_weights.shape[1], self.recurrent_weights.dtype
+        drive = checked_inputs(inputs, ("time", "inputs"), count, dtype)
+        return _simulate(self, drive[:, None])[:, 0]
+
+    @precise
+    def simulate_batch(self, inputs: ArrayLike) -> Float[Array, "sequences time outputs"]:
+        """`simulate` for each of many sequences (sequences, time, inputs).
+
+        The numbers of `vmap`, whose gradient would make a weight matrix for each sequence before
+        it adds them up; here they come as one product.
+        """
+        count, dtype = self.input_weights.shape[1], self.recurrent_weights.dtype
+        drive = checked_inputs(inputs, ("sequences", "time", "inputs"), count, dtype)
+        return _simulate(self, drive.swapaxes(0, 1)).swapaxes(0, 1)
+
+    @classmethod
+    def random(
+        cls,
+        width: int,
+        *,
+        inputs: int = 1,
+        outputs: int = 1,
+        scale: float | Float[Array, ""],
+        dtype: DTypeLike = np.float64,
+        key: PRNGKeyArray,
+    ) -> "GRU":
+        """A model with independent N(0, scale²) weights, the readout's too, and zero biases.
+
+        A gain is a scale of gain/√width.
+        """
+        for name, size in (("width", width), ("inputs", inputs), ("outputs", outputs)):
+            check_length(size, name)
+        with x64_for(np.dtype(dtype)):
+            input_key, recurrent_key, readout_key = jax.random.split(key, 3)
+            return cls(
+                gaussian((3 * width, inputs), scale=scale, dtype=dtype, key=input_key),
+                gaussian((3 * width, width), scale=scale, dtype=dtype, key=recurrent_key),
+                zero_bias(3 * width, dtype),
+                zero_bias(width, dtype),
+                gaussian((outputs, width), scale=scale, dtype=dtype, key=readout_key),
+            )
+
+
+# Compiled here for calls outside a compiled loop, where the scan would be compiled anew each time.
+@jax.jit
+def _simulate(
+    model: GRU, inputs: Float[Array, "time batch inputs"]
+) -> Float[Array, "time batch outputs"]:
+    states = gru_states(
+        inputs,
+        model.input_weights,
+        model.recurrent_weights,
+        model.bias,
+        model.candidate_bias,
+    )
+    with exact_products():
+        return states @ model.readout.T

@@ -1,0 +1,103 @@
+"""The long short-term memory with a linear readout."""
+
+from typing import final
+
+import equinox as eqx
+import jax
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
+from tacit.models._lstm_states import lstm_states
+from tacit.models._parameter import check_length, gaussian
+from tacit.models._recurrence import checked_inputs, exact_products, gated_parameters, zero_bias
+
+
+@final
+class LSTM(eqx.Module):
+    """c' = f c + i g, h' = o tanh(c'), y = C h' (the units of `torch.nn.LSTM`).
+
+    With (i, f, g, o) = (σ, σ, tanh, σ)(W x + U h + b), from h = c = 0. PyTorch's two biases are one
+    here. All computation is in the dtype of the parameters.
+
+    **Arguments:**
+
+    - `input_weights`: W, the blocks for i, f, g and o below each other, (4d, inputs).
+    - `recurrent_weights`: U, in the same order, (4d, d).
+    - `bias`: b, (4d,).
+    - `readout`: C, (outputs, d).
+    """
+
+    input_weights: Float[Array, "gates_d inputs"]
+    recurrent_weights: Float[Array, "gates_d d"]
+    bias: Float[Array, " gates_d"]
+    readout: Float[Array, "outputs d"]
+
+    def __init__(
+        self,
+        input_weights: ArrayLike,
+        recurrent_weights: ArrayLike,
+        bias: ArrayLike,
+        readout: ArrayLike,
+    ) -> None:
+        self.input_weights, self.recurrent_weights, self.bias, self.readout = gated_parameters(
+            4, input_weights, recurrent_weights, bias, readout
+        )
+
+    @property
+    def width(self) -> int:
+        """The size d of the hidden state."""
+        return self.recurrent_weights.shape[-1]
+
+    @precise
+    def simulate(self, inputs: ArrayLike) -> Float[Array, "time outputs"]:
+        """The outputs that follow the inputs (time, inputs) from the zero state.
+
+        Output t is read after input t has been taken in, as `LinearRNN.simulate` does.
+        """
+        count, dtype = self.input_weights.shape[1], self.recurrent_weights.dtype
+        drive = checked_inputs(inputs, ("time", "inputs"), count, dtype)
+        return _simulate(self, drive[:, None])[:, 0]
+
+    @precise
+    def simulate_batch(self, inputs: ArrayLike) -> Float[Array, "sequences time outputs"]:
+        """`simulate` for each of many sequences (sequences, time, inputs), as `GRU` has it."""
+        count, dtype = self.input_weights.shape[1], self.recurrent_weights.dtype
+        drive = checked_inputs(inputs, ("sequences", "time", "inputs"), count, dtype)
+        return _simulate(self, drive.swapaxes(0, 1)).swapaxes(0, 1)
+
+    @classmethod
+    def random(
+        cls,
+        width: int,
+        *,
+        inputs: int = 1,
+        outputs: int = 1,
+        scale: float | Float[Array, ""],
+        dtype: DTypeLike = np.float64,
+        key: PRNGKeyArray,
+    ) -> "LSTM":
+        """A model with independent N(0, scale²) weights, the readout's too, and zero biases.
+
+        A gain is a scale of gain/√width.
+        """
+        for name, size in (("width", width), ("inputs", inputs), ("outputs", outputs)):
+            check_length(size, name)
+        with x64_for(np.dtype(dtype)):
+            input_key, recurrent_key, readout_key = jax.random.split(key, 3)
+            return cls(
+                gaussian((4 * width, inputs), scale=scale, dtype=dtype, key=input_key),
+                gaussian((4 * width, width), scale=scale, dtype=dtype, key=recurrent_key),
+                zero_bias(4 * width, dtype),
+                gaussian((outputs, width), scale=scale, dtype=dtype, key=readout_key),
+            )
+
+
+# Compiled here for calls outside a compiled loop, where the scan would be compiled anew each time.
+@jax.jit
+def _simulate(
+    model: LSTM, inputs: Float[Array, "time batch inputs"]
+) -> Float[Array, "time batch outputs"]:
+    states = lstm_states(inputs, model.input_weights, model.recurrent_weights, model.bias)
+    with exact_products():
+        return states @ model.readout.T

@@ -1,0 +1,41 @@
+"""The outputs of any sequence model on a batch of sequences, by the cheapest way it offers."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from tacit._types import Array, Float
+
+
+def outputs(
+    model: Any, inputs: Float[Array, "sequences time inputs"]
+) -> Float[Array, "sequences time outputs"]:
+    """The outputs that follow each sequence from the zero state.
+
+    A model with `simulate_batch` is asked for it. One with an `impulse_response` is linear: its
+    outputs are a convolution, which for width d and T steps costs T² products a sequence in place
+    of T d². Any other needs `simulate(inputs)` for one sequence.
+    """
+    if hasattr(model, "simulate_batch"):
+        return model.simulate_batch(inputs)
+    if hasattr(model, "impulse_response"):
+        return convolved(model.impulse_response(inputs.shape[1]), inputs)
+    if hasattr(model, "simulate"):
+        return jax.vmap(model.simulate)(inputs)
+    raise ValueError(
+        f"a model of sequences needs simulate(inputs), which {type(model).__name__} has not"
+    )
+
+
+def convolved(
+    response: Float[Array, "time outputs inputs"], inputs: Float[Array, "sequences time inputs"]
+) -> Float[Array, "sequences time outputs"]:
+    """y_t = Σ_{j≤t} h_j x_{t−j}, by the Toeplitz matrix of the response."""
+    time = response.shape[0]
+    # Row t of this table is the circle h_0, 0, …, 0, h_{time−1}, …, h_1 turned by t; the shape
+    # turns it, where a gather would have a scatter as its gradient.
+    circle = jnp.concatenate([response[:1], jnp.zeros_like(response), jnp.flip(response[1:], 0)])
+    rows = jnp.tile(circle, (time, 1, 1))[: time * (2 * time - 1)]
+    toeplitz = rows.reshape(time, 2 * time - 1, *response.shape[1:])[:, :time]
+    return jnp.einsum("tsoi,nsi->nto", toeplitz, inputs, precision="highest")

@@ -1,0 +1,35 @@
+"""Following a given response to an impulse: how a nonlinear teacher is made (lowdim, B.2.3)."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from tacit._types import Array, Float, precise
+
+
+class ResponseLoss(eqx.Module):
+    """L = (1/T) Σ_{t<T} ‖y_t(impulse) − target_t‖²: a mean over steps, no ½.
+
+    The input is 1 at step 0 and 0 after it, one input at a time. For a nonlinear model it fixes the
+    answer to this input alone, which is what lowdim's appendix B.2.3 trains its GRU teacher on.
+    """
+
+    target: Float[Array, "time outputs"]
+
+    @precise
+    def loss(self, model: Any) -> Float[Array, ""]:
+        """The mean squared distance between response and target."""
+        return jnp.mean(jnp.sum((response(model, len(self.target)) - self.target) ** 2, axis=-1))
+
+    @precise
+    def zero_loss(self) -> Float[Array, ""]:
+        """The loss of a model that answers zero: the target's mean power."""
+        return jnp.mean(jnp.sum(self.target**2, axis=-1))
+
+
+@precise
+def response(model: Any, length: int) -> Float[Array, "time outputs"]:
+    """What a model of one input answers to an impulse."""
+    impulse = jnp.zeros((length, 1)).at[0, 0].set(1.0)
+    return model.simulate(impulse)

@@ -1,0 +1,22 @@
+"""Low-dimensional state spaces: the moment problem behind extrapolation (the paper `lowdim`).
+
+A balanced system with a symmetric A has the impulse response Σ p_i λ_i^j with p_i = B_i² ≥ 0: the
+moments of a positive measure on its eigenvalues. What its first k lags say about a later one is
+therefore a question about measures, answered here without training.
+"""
+
+from tacit.theory.lowdim._atoms import Atoms, prony
+from tacit.theory.lowdim._extrapolation_bound import ExtrapolationBound, extrapolation_bound
+from tacit.theory.lowdim._moment_range import MomentRange, moment_range
+from tacit.theory.lowdim._student import Student, nonextrapolating_student
+
+__all__ = [
+    "Atoms",
+    "ExtrapolationBound",
+    "MomentRange",
+    "Student",
+    "extrapolation_bound",
+    "moment_range",
+    "nonextrapolating_student",
+    "prony",
+]

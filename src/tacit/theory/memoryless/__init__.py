@@ -1,0 +1,25 @@
+"""A teacher without memory: its loss in closed form, and models that fit without extrapolating."""
+
+from tacit.theory.memoryless._counterexamples import (
+    CyclicCounterexample,
+    NearZeroLossCounterexample,
+    cyclic_counterexample,
+    near_zero_loss_counterexample,
+)
+from tacit.theory.memoryless._population import (
+    Gradients,
+    impulse_response,
+    population_gradients,
+    population_loss,
+)
+
+__all__ = [
+    "CyclicCounterexample",
+    "Gradients",
+    "NearZeroLossCounterexample",
+    "cyclic_counterexample",
+    "impulse_response",
+    "near_zero_loss_counterexample",
+    "population_gradients",
+    "population_loss",
+]

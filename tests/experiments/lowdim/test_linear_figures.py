@@ -1,0 +1,109 @@
+"""The figures of linear students at their smallest preset: what is stored agrees with itself."""
+
+import numpy as np
+import pytest
+
+from tacit.experiments import UsageError, find_experiment, load_reference, reproduce
+from tacit.experiments.lowdim.fig1b import Fig1bConfig
+from tacit.experiments.lowdim.fig3a import Fig3aConfig
+from tacit.experiments.lowdim.fig3b import Fig3bConfig
+from tacit.experiments.lowdim.fig4 import Fig4Config
+
+LENGTHS = ("fig1b", "fig3a", "fig3b", "fig4", "fig6")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Each experiment runs once for all tests of this file."""
+    results, done = tmp_path_factory.mktemp("results"), {}
+
+    def run(name):
+        if name not in done:
+            done[name] = reproduce(f"lowdim/{name}", preset="smoke", results=results)
+        return done[name]
+
+    return run
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+def test_stored_numbers_are_those_of_the_stored_responses(runs, name):
+    run = runs(name)
+    data = run.dataset
+    assert run.as_expected
+    assert (run.path / "figure.png").stat().st_size > 10_000
+    gap = np.abs(data["response"] - data["target"])
+    for length in run.config.length:
+        cut = data.sel(length=length)
+        seen = gap.sel(length=length).isel(lag=slice(0, length))
+        loss = (seen**2).sum("lag").transpose(*cut["train_loss"].dims)
+        np.testing.assert_allclose(cut["train_loss"].values, loss.values, rtol=1e-6, atol=1e-26)
+        for horizon in run.config.horizons:
+            tail = gap.sel(length=length).isel(lag=slice(length, horizon)).max("lag")
+            error = cut["error"].sel(horizon=horizon)
+            np.testing.assert_allclose(error.values, tail.transpose(*error.dims).values, rtol=1e-12)
+    assert (data["train_loss"].sel(iterate="best") <= data["train_loss"].sel(iterate="last")).all()
+
+
+def test_the_delay_line_is_the_target_and_short_lengths_are_trivial(runs):
+    data = runs("fig1b").dataset
+    target = data["target"].isel(width=0, loss=0, length=0, seed=0).values
+    np.testing.assert_array_equal(np.flatnonzero(target), [9])
+    trivial = data.sel(length=9)
+    np.testing.assert_array_equal(trivial["zero_loss"].values, 0)
+    assert set(trivial["outcome"].values.ravel()) == {"converged"}
+    # A student that has learned zeros misses the teacher's one answer.
+    np.testing.assert_allclose(trivial["error"].values, 1.0, atol=1e-3)
+
+
+def test_fig1b_on_fresh_batches_descends_too(tmp_path):
+    kept = {"length": (4,), "seed": (0, 1), "order": 2, "width": 6, "gain": 1.0, "steps": 1500}
+    run = reproduce("lowdim/fig1b", preset="smoke", results=tmp_path, loss="empirical", **kept)
+    data = run.dataset
+    # What is stored is the population loss, of a student that never saw it.
+    seen = (data["response"] - data["target"]).isel(lag=slice(0, 4))
+    exact = (seen**2).sum("lag").transpose(*data["train_loss"].dims)
+    np.testing.assert_allclose(data["train_loss"].values, exact.values, rtol=1e-6)
+    assert (data["train_loss"].sel(iterate="last") < 1e-4 * data["zero_loss"]).all()
+
+
+def test_fig1a_on_fixed_sequences_reaches_the_solution_of_the_population_loss(tmp_path):
+    kept = {
+        "teacher": "well-conditioned", "method": "adam", "length": (4,), "seed": (0, 1),
+        "order": 2, "width": 8, "sequences": 50, "steps": 500, "polish_steps": 100,
+    }  # fmt: skip
+    run = reproduce("lowdim/fig1a", preset="smoke", results=tmp_path, loss="empirical", **kept)
+    polished = run.dataset.sel(iterate="polished")
+    assert (polished["train_loss"] < 1e-12).all()
+    seen = (polished["response"] - polished["target"]).isel(lag=slice(0, 4))
+    assert float(np.abs(seen).max()) < 1e-5  # fifty sequences determine four lags
+
+
+def test_fig5_is_fig1a_at_two_lengths(runs):
+    run = runs("fig5")
+    assert run.as_expected
+    assert list(run.dataset["length"].values) == [10, 20]
+    assert "typical seed" in run.figure().panels[0].title
+
+
+def test_scales_change_the_size_of_a_start_and_nothing_else():
+    from tacit.experiments.lowdim._students import started
+    from tacit.models import Dense
+
+    seeds, lengths = np.array([3, 3]), np.array([8, 8])
+    lanes = started(Dense, 4, scale=np.array([1e-5, 1e-1]), seeds=seeds, lengths=lengths)
+    small, large = (np.asarray(lanes.tree.B[lane]) for lane in (0, 1))
+    np.testing.assert_allclose(large, 1e4 * small, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [Fig1bConfig, Fig3aConfig, Fig3bConfig, Fig4Config])
+def test_horizons_must_leave_a_tail(kind):
+    with pytest.raises(UsageError, match="horizons"):
+        kind(horizons=(12,), length=(12,))
+
+
+@pytest.mark.parametrize("name", [*LENGTHS, "fig5", "fig1a-mimo", "modes"])
+def test_the_committed_reference_is_as_expected(name):
+    claims = load_reference(find_experiment(f"lowdim/{name}"), "quick")
+    assert claims is not None
+    assert all(claim.as_expected for claim in claims)
+    assert any(claim.verdict != "undecided" for claim in claims)

@@ -1,0 +1,123 @@
+"""memoryless/fig3: descent by entries, spectra, the smallest preset, claims on known data."""
+
+import numpy as np
+import pytest
+import xarray
+
+from tacit.descent import Stop, descend
+from tacit.experiments import UsageError, reproduce
+from tacit.experiments.memoryless._slackness import (
+    spectrum,
+    started,
+    symmetric_descent,
+)
+from tacit.experiments.memoryless.fig3 import Fig3, Fig3Config, decay_exponents
+from tacit.problems import half_population_loss, memoryless_teacher
+from tacit.store import SEED, START, STEP
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    """One run for all tests of this file."""
+    return reproduce("memoryless/fig3", preset="smoke", results=tmp_path_factory.mktemp("results"))
+
+
+def test_symmetric_parameters_make_the_steps_of_free_entries():
+    student = started("symmetric", 6, seed=0)
+    k, rate, steps = 4, 0.05, 100
+    problem = half_population_loss(memoryless_teacher(1.0), k)
+    end = descend(student, problem, symmetric_descent(), stop=Stop(steps), rate=rate).model
+    A, B = np.asarray(student.transition.matrix()), np.asarray(student.B)
+    start = A
+    C = B.T
+    for _ in range(steps):  # (5)-(7), on free entries
+        X = [np.linalg.matrix_power(A, j) @ B for j in range(k)]
+        Y = [np.linalg.matrix_power(A.T, j) @ C.T for j in range(k)]
+        r = [(C @ X[j])[0, 0] - (j == 0) for j in range(k)]
+        by_A = sum(r[i] * Y[j] @ X[i - 1 - j].T for i in range(1, k) for j in range(i))
+        by_B, by_C = sum(r[j] * Y[j] for j in range(k)), sum(r[j] * X[j].T for j in range(k))
+        A, B, C = A - rate * by_A, B - rate * by_B, C - rate * by_C
+    found = np.asarray(end.transition.matrix())
+    np.testing.assert_allclose(found, A, atol=1e-12)
+    np.testing.assert_allclose(np.asarray(end.B), B, atol=1e-12)
+    np.testing.assert_allclose(C, B.T, atol=1e-12)
+    assert np.max(np.abs(found - start)) > 0.01  # it moved
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_spectra_give_the_response_back(symmetric):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(5, 5)), rng.normal(size=(5, 1))
+    A = (A + A.T) / 2 if symmetric else A
+    value, projection = spectrum(A, B, symmetric=symmetric)
+    assert np.all(np.diff(value) <= 1e-12)
+    np.testing.assert_allclose(np.prod(value), abs(np.linalg.det(A)), rtol=1e-10)
+    if symmetric:
+        np.testing.assert_allclose(np.sum((value * projection) ** 2), np.sum((A @ B) ** 2))
+
+
+def test_starts_are_what_they_are_called():
+    identity, symmetric, literal = (
+        started(name, 40, seed=1) for name in ("identity", "symmetric", "literal")
+    )
+    np.testing.assert_array_equal(np.asarray(identity.transition.matrix()), np.eye(40))
+    assert symmetric.balanced
+    assert not literal.balanced
+    assert np.asarray(literal.transition.matrix()).std() * np.sqrt(40) == pytest.approx(1, abs=0.1)
+    np.testing.assert_array_equal(np.asarray(identity.B), np.asarray(literal.B))
+
+
+def test_the_smallest_preset_stores_what_its_spectra_say(smoke):
+    data = smoke.dataset
+    largest = (data["eigenvalue"] * data["projection"]).max("mode")
+    np.testing.assert_allclose(data["slackness"].values, largest.values, rtol=1e-12)
+    symmetric = data.sel({START: ["identity", "symmetric"]})
+    norm = np.sqrt(((symmetric["eigenvalue"] * symmetric["projection"]) ** 2).sum("mode"))
+    np.testing.assert_allclose(symmetric["image_norm"].isel({STEP: -1}).values, norm.values)
+    np.testing.assert_allclose(
+        symmetric["transition_norm"].values,
+        np.sqrt((symmetric["eigenvalue"] ** 2).sum("mode")).values,
+        rtol=1e-12,
+    )
+    assert (data["loss"].isel({STEP: -1}) < data["loss"].isel({STEP: 0})).all()
+    assert {claim.verdict for claim in smoke.claims} == {"undecided"}
+    assert (smoke.path / "figure.png").stat().st_size > 10_000
+
+
+def made_up(config, slackness):
+    steps = Fig3().coordinates(config)[STEP]
+    shape = len(config.start), len(config.seed)
+    course = np.broadcast_to((steps + 1.0) ** -0.5, (*shape, steps.size))
+    per_start = np.broadcast_to(np.asarray(slackness)[:, None], shape)
+    dims = START, SEED
+    return xarray.Dataset(
+        {
+            "final_loss": (dims, np.full(shape, 1e-9)),
+            "slackness": (dims, per_start.copy()),
+            "transition_norm": (dims, np.full(shape, 3.0)),
+            "image_norm": ((*dims, STEP), course),
+        },
+        {START: list(config.start), SEED: list(config.seed), STEP: steps},
+    )
+
+
+def test_claims_tell_slackness_from_its_absence():
+    config = Fig3Config()
+    data = made_up(config, [1e-14, 0.02, 0.8])
+    claims = Fig3().claims(data, config)
+    assert [claim.verdict == claim.expected for claim in claims] == [True] * len(claims)
+    other = {c.name: c.verdict for c in Fig3().claims(made_up(config, [0.1, 1e-14, 0.8]), config)}
+    assert other["identity: complementary slackness"] == "fails"
+    assert other["symmetric: complementary slackness"] == "holds"
+    exponents = decay_exponents(data.sel({START: "symmetric"}), config.steps)
+    np.testing.assert_allclose(exponents, -0.5, atol=0.01)
+
+
+def test_a_horizon_within_the_length_is_refused():
+    with pytest.raises(UsageError, match="horizon"):
+        Fig3Config(length=10, horizon=10)
+
+
+def test_the_same_seed_is_the_same_start():
+    first, second = (np.asarray(started("literal", 5, seed=2).B) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
