@@ -35,6 +35,7 @@ BUILT_IN = {
     "memoryless/fig5": "tacit.experiments.memoryless.fig5:Fig5",
     "depth/fig1": "tacit.experiments.depth.fig1:Fig1",
     "depth/fig2": "tacit.experiments.depth.fig2:Fig2",
+    "depth/fig3": "tacit.experiments.depth.fig3:Fig3",
     "depth/fig4": "tacit.experiments.depth.fig4:Fig4",
     "depth/fig5": "tacit.experiments.depth.fig5to8:Fig5",
     "depth/fig6": "tacit.experiments.depth.fig5to8:Fig6",
@@ -42,8 +43,15 @@ BUILT_IN = {
     "depth/fig8": "tacit.experiments.depth.fig5to8:Fig8",
     "depth/fig9": "tacit.experiments.depth.fig9:Fig9",
     "depth/fig10": "tacit.experiments.depth.fig10:Fig10",
+    "depth/fig11": "tacit.experiments.depth.fig11:Fig11",
+    "depth/fig12": "tacit.experiments.depth.fig12:Fig12",
+    "depth/fig13-17": "tacit.experiments.depth.fig13to17:Fig13To17",
+    "depth/fig31": "tacit.experiments.depth.fig31to33:Fig31",
+    "depth/fig32": "tacit.experiments.depth.fig31to33:Fig32",
+    "depth/fig33": "tacit.experiments.depth.fig31to33:Fig33",
     "depth/phase": "tacit.experiments.depth.phase:Phase",
     "depth/any-pattern": "tacit.experiments.depth.any_pattern:AnyPattern",
+    "depth/plasticity": "tacit.experiments.depth.plasticity:Plasticity",
 }
 
 

@@ -2,6 +2,7 @@
 
 from tacit.store._atomic import write_atomically
 from tacit.store._dimensions import (
+    ADDED,
     CELL,
     CHANNELS,
     DATA,
@@ -15,6 +16,7 @@ from tacit.store._dimensions import (
     METHOD,
     MODE,
     MODEL,
+    NOISE,
     ORDER,
     PATTERN,
     PRESENT,
@@ -23,6 +25,7 @@ from tacit.store._dimensions import (
     SCALE,
     SEED,
     SINGULAR_VALUE,
+    STAGE,
     START,
     STEP,
     TEACHER,
@@ -40,6 +43,7 @@ from tacit.store._store import Store, stores_in
 from tacit.store._variable import Variable, checked_arrays
 
 __all__ = [
+    "ADDED",
     "CELL",
     "CHANNELS",
     "DATA",
@@ -53,6 +57,7 @@ __all__ = [
     "METHOD",
     "MODE",
     "MODEL",
+    "NOISE",
     "ORDER",
     "PATTERN",
     "PRESENT",
@@ -61,6 +66,7 @@ __all__ = [
     "SCALE",
     "SEED",
     "SINGULAR_VALUE",
+    "STAGE",
     "START",
     "STEP",
     "TEACHER",
