@@ -3,7 +3,14 @@
 import subprocess
 import sys
 
-BENCHMARKS = ("lowdim_adam", "depth_fig1", "flow_diffeqsolve", "gru_training", "gru_many_seeds")
+BENCHMARKS = (
+    "lowdim_adam",
+    "depth_fig1",
+    "depth_fig3",
+    "flow_diffeqsolve",
+    "gru_training",
+    "gru_many_seeds",
+)
 
 
 def main() -> int:

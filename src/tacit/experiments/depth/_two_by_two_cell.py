@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import equinox as eqx
 
 from tacit.descent import DescentResult, Lanes
 from tacit.experiments.depth._flowed import products_of

@@ -41,7 +41,9 @@ class Fig13To17Config(Config):
     method: tuple[str, ...] = parameter(
         tuple(METHODS), "the optimiser", choices=tuple(METHODS), swept=True
     )
-    depth: tuple[int, ...] = parameter((2, 3, 4, 5), "number L of factors", low=2, high=10, swept=True)
+    depth: tuple[int, ...] = parameter(
+        (2, 3, 4, 5), "number L of factors", low=2, high=10, swept=True
+    )
     scale: tuple[float, ...] = parameter(
         (1e-1, 1e-3, 1e-5),
         "initial scale αᴸ of the product",

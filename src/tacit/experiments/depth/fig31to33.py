@@ -79,7 +79,7 @@ class Fig31(TwoByTwo):
         """The contradiction."""
         return (
             f"The paper's caption says w₁₂ = {CAPTION:g}, its text w₁₂ = {TEXT:g} with a stable "
-            "rank of about 1.8 at m = ∞ and a bound of 1.45: those are the numbers of the text's."
+            "rank of about 1.8 at m = ∞ and a bound of 1.45: those numbers belong to the latter."
         )
 
 

@@ -201,7 +201,9 @@ def gap_of(dataset: "xarray.Dataset") -> "xarray.DataArray":
     return rank.sel({STAGE: "warm"}, drop=True) - rank.sel({STAGE: "cold"}, drop=True)
 
 
-def lazy_limit(dataset: "xarray.Dataset", config: PlasticityConfig, start: str, depth: int) -> float:
+def lazy_limit(
+    dataset: "xarray.Dataset", config: PlasticityConfig, start: str, depth: int
+) -> float:
     """The size c at which the median of loss / threshold passes one; NaN if it does not."""
     runs = dataset.sel({DEPTH: depth, START: start})
     sizes = np.array(sorted(config.added))
