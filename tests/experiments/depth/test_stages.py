@@ -1,4 +1,4 @@
-"""depth/fig3, fig31 to fig33 and plasticity at their smallest presets, against other computations."""
+"""depth/fig3, fig31 to fig33 and plasticity at their smallest presets, against other numbers."""
 
 import dataclasses
 
@@ -42,7 +42,8 @@ def fig3(tmp_path_factory):
 def test_every_stage_of_fig3_ends_at_the_goal(fig3):
     data = fig3.dataset
     assert list(data["stage"].values) == ["pre", "warm", "cold"]
-    assert (data["stage_outcome"] == "converged").all() and (data["outcome"] == "converged").all()
+    assert (data["stage_outcome"] == "converged").all()
+    assert (data["outcome"] == "converged").all()
     assert float(data["loss"].max()) <= fig3.config.goal
     # More entries, a smaller error; and a warm start carries along what the first fit had.
     error = data["error"].mean("seed").sel(scale=0.01)
@@ -60,7 +61,8 @@ def test_pre_training_of_fig3_is_gradient_flow(fig3):
     with jax.enable_x64(True):
         target, start, patterns = drawn(0, 0.01, 2, fig3.config)
     target = np.asarray(target)
-    assert patterns[0] <= patterns[1] and patterns[0].count == fig3.config.few
+    assert patterns[0] <= patterns[1]
+    assert patterns[0].count == fig3.config.few
     assert abs(target.std() - 1) < 0.3
     run = fig3.dataset.sel(depth=2, seed=0, scale=0.01, stage="pre")
     A, B = np.asarray(start.factors[1]), np.asarray(start.factors[0])
@@ -105,8 +107,10 @@ def test_the_warm_start_of_fig31_is_that_of_theorem_4_2(fig31, added):
 
 def test_fig32_and_fig33_differ_from_it_in_what_they_say():
     fig32, fig33 = (find_experiment(f"depth/fig{n}").presets["paper"] for n in (32, 33))
-    assert fig32.added == (10.0,) and (fig32.first, fig32.second) == (1.0, 1.0)
-    assert fig33.added == (0.5,) and (fig33.first, fig33.second) == (1.0, 2.0)
+    assert fig32.added == (10.0,)
+    assert (fig32.first, fig32.second) == (1.0, 1.0)
+    assert fig33.added == (0.5,)
+    assert (fig33.first, fig33.second) == (1.0, 2.0)
     assert dataclasses.replace(fig33, second=1.0, added=(10.0,)) == fig32
 
 

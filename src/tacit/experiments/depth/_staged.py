@@ -106,7 +106,7 @@ def spectra_of(end: DescentResult) -> np.ndarray:
     """Singular values of every lane's product, the largest first; NaN for one that diverged."""
     products = products_of(end.model.tree)
     finite = np.isfinite(products).all(axis=(1, 2))
-    values = np.full(products.shape[:1] + (min(products.shape[1:]),), np.nan)
+    values = np.full((*products.shape[:1], min(products.shape[1:])), np.nan)
     values[finite] = np.linalg.svd(products[finite], compute_uv=False)
     return values
 

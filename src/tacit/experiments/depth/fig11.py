@@ -1,10 +1,11 @@
 """depth, Figure 11: does the bias of depth survive a diagonal that is not quite constant?
 
 The comparison: the stable rank at the end of flow against the initial scale, for a 5 × 5 diagonal
-of 1 + ε_i with ε_i ~ N(0, σ²) and three σ, beside Theorem 3.3's limit for σ = 0. Starts are those of
-the family (7) with m = 100.
+of 1 + ε_i with ε_i ~ N(0, σ²) and three σ, beside Theorem 3.3's limit for σ = 0. Starts are those
+of the family (7) with m = 100.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -98,7 +99,7 @@ class Fig11(Experiment):
         found = []
         for noise in sorted(config.noise):
             runs = rank.sel({NOISE: noise, SCALE: smallest})
-            for less, deeper in zip(depths[:-1], depths[1:], strict=True):
+            for less, deeper in itertools.pairwise(depths):
                 fall = (runs.sel({DEPTH: less}) - runs.sel({DEPTH: deeper})).values
                 found.append(
                     claim_about_mean(

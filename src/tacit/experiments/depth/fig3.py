@@ -5,6 +5,7 @@ on 2,000 entries (pre), after going on with 1,000 more (warm), and after startin
 3,000 (cold), for depths 2, 3, 4. Shallow factorisations carry the rank of the first fit along.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -153,7 +154,7 @@ class Fig3(Experiment):
                     at_least=1.1,
                 )
             )
-        for less, deeper in zip(depths[:-1], depths[1:], strict=True):
+        for less, deeper in itertools.pairwise(depths):
             found.append(
                 claim_about_mean(
                     present(gaps[less] - gaps[deeper]),
@@ -206,7 +207,7 @@ class Fig3(Experiment):
     def draw(
         self, dataset: "xarray.Dataset", config: Fig3Config, claims: Sequence[Claim]
     ) -> Figure:
-        """Both rows of the paper's figure, with a line for each depth and a point for each trial."""
+        """Both rows of the paper's figure: a line for each depth, a point for each trial."""
         runs = dataset.sel({SCALE: config.scale[0]})
         counted = runs["outcome"] == "converged"
         panels = [
@@ -223,8 +224,8 @@ class Fig3(Experiment):
             caption=(
                 f"{config.size} × {config.size} targets of rank {config.rank} with entries of unit "
                 f"variance; {config.few:,} entries, then {config.more:,}. Gaussian factors of "
-                f"standard deviation α/√d with αᴸ = {config.scale[0]:g}, gradient flow to a loss of "
-                f"{config.goal:g}. Lines: mean over {len(config.seed)} trials; points: trials. "
+                f"standard deviation α/√d with αᴸ = {config.scale[0]:g}, gradient flow to a loss "
+                f"of {config.goal:g}. Lines: mean over {len(config.seed)} trials; points: trials. "
                 f"{out} of {counted.size} runs left out for a stage that did not end there."
             ),
         )
