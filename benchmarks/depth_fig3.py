@@ -27,15 +27,15 @@ class Ours:
     def __init__(self) -> None:
         import jax
 
-        from tacit.descent import GradientFlow, HomogeneousClock, Lanes, StabilisedRungeKutta
-        from tacit.experiments.depth._fig3_cell import drawn
+        from tacit.descent import Lanes
+        from tacit.experiments.depth._fig3_cell import drawn, fig3_flow
         from tacit.experiments.depth.fig3 import Fig3Config
         from tacit.problems import MatrixCompletion
 
         config = Fig3Config(goal=GOAL, size=SIZE)
         self.attempts = config.attempts
         self.lanes: dict[int, tuple[Any, Any]] = {}
-        self.methods = {}
+        self.method = fig3_flow(config.tolerance)
         with jax.enable_x64(True):
             for depth in DEPTHS:
                 trials = [drawn(seed, config.scale[0], depth, config) for seed in range(TRIALS)]
@@ -44,12 +44,6 @@ class Ours:
                     Lanes.stack([start for _, start, _ in trials]),
                     Lanes.stack(problems),
                 )
-                self.methods[depth] = GradientFlow(
-                    StabilisedRungeKutta(),
-                    rtol=config.tolerance,
-                    atol=1e-3 * config.tolerance,
-                    clock=HomogeneousClock(depth) if depth > 2 else None,
-                )
         self.results: dict[int, Any] = {}
 
     def run(self) -> None:
@@ -57,7 +51,7 @@ class Ours:
 
         stop = Stop(self.attempts, loss=GOAL)
         self.results = {
-            depth: descend(*self.lanes[depth], self.methods[depth], stop=stop, progress=False)
+            depth: descend(*self.lanes[depth], self.method, stop=stop, progress=False)
             for depth in DEPTHS
         }
 

@@ -39,18 +39,36 @@ def gaussian(seed: int, depth: int, size: int) -> np.ndarray:
 
 
 def relearn(batch: Batch, config: PlasticityConfig) -> Mapping[str, Any]:
-    """All starts, sizes of what is added and trials of a depth, in three stages."""
-    depth, size = batch.one(DEPTH), config.size
+    """All starts, sizes of what is added and trials of a depth, in three stages.
+
+    From α I every trial is the same: one lane stands for all.
+    """
+    cells = [
+        (start, float(added), int(seed) if start == "gaussian" else 0)
+        for start, added, seed in zip(
+            batch.column(START), batch.column(ADDED), batch.column(SEED), strict=True
+        )
+    ]
+    distinct = list(dict.fromkeys(cells))
+    rows = np.array([distinct.index(cell) for cell in cells])
+    found = _relearned(distinct, batch.one(DEPTH), batch.label, config)
+    return {name: values[rows] for name, values in found.items()}
+
+
+def _relearned(
+    cells: list[tuple[str, float, int]], depth: int, label: str, config: PlasticityConfig
+) -> dict[str, np.ndarray]:
+    size = config.size
     alpha = config.scale ** (1 / depth)
     identity = np.broadcast_to(np.eye(size), (depth, size, size))
     factors = alpha * np.stack(
         [
-            identity if start == "identity" else gaussian(int(seed), depth, size)
-            for start, seed in zip(batch.column(START), batch.column(SEED), strict=True)
+            identity if start == "identity" else gaussian(seed, depth, size)
+            for start, _, seed in cells
         ],
         axis=1,
     )
-    targets = np.stack([example(size, ratio) for ratio in batch.column(ADDED)])
+    targets = np.stack([example(size, ratio) for _, ratio, _ in cells])
     diagonal, triangle = np.eye(size, dtype=bool), np.triu(np.ones((size, size), bool))
     with jax.enable_x64(True):
         starts = Lanes(eqx.filter_vmap(DeepFactorisation)(tuple(map(jnp.asarray, factors))))
@@ -68,7 +86,7 @@ def relearn(batch: Batch, config: PlasticityConfig) -> Mapping[str, Any]:
         attempts=config.attempts,
         tail_attempts=config.tail_attempts,
     )
-    ends = run_stages(starts, few, more, legs, goal=config.goal, label=batch.label)
+    ends = run_stages(starts, few, more, legs, goal=config.goal, label=label)
     below = ~triangle
 
     def hidden(end: DescentResult) -> np.ndarray:
@@ -83,6 +101,7 @@ def relearn(batch: Batch, config: PlasticityConfig) -> Mapping[str, Any]:
         "hidden_error": by_stage(ends, hidden),
         "loss": by_stage(ends, lambda end: end.loss),
         "steps_taken": by_stage(ends, lambda end: end.steps),
+        "wrong_signs": np.sum(products_of(ends["pre"].model.tree)[:, triangle] < 0, axis=1),
         **_laziness(ends, targets, triangle),
     }
 
