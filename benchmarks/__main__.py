@@ -6,6 +6,7 @@ import sys
 BENCHMARKS = (
     "lowdim_adam",
     "depth_fig1",
+    "depth_fig3",
     "depth_fig10",
     "flow_diffeqsolve",
     "gru_training",

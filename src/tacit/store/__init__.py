@@ -2,6 +2,7 @@
 
 from tacit.store._atomic import write_atomically
 from tacit.store._dimensions import (
+    ADDED,
     CELL,
     CHANNELS,
     DATA,
@@ -17,6 +18,7 @@ from tacit.store._dimensions import (
     METHOD,
     MODE,
     MODEL,
+    NOISE,
     ORDER,
     PATTERN,
     PRESENT,
@@ -25,6 +27,7 @@ from tacit.store._dimensions import (
     SCALE,
     SEED,
     SINGULAR_VALUE,
+    STAGE,
     START,
     STEP,
     TEACHER,
@@ -42,6 +45,7 @@ from tacit.store._store import Store, stores_in
 from tacit.store._variable import Variable, checked_arrays
 
 __all__ = [
+    "ADDED",
     "CELL",
     "CHANNELS",
     "DATA",
@@ -57,6 +61,7 @@ __all__ = [
     "METHOD",
     "MODE",
     "MODEL",
+    "NOISE",
     "ORDER",
     "PATTERN",
     "PRESENT",
@@ -65,6 +70,7 @@ __all__ = [
     "SCALE",
     "SEED",
     "SINGULAR_VALUE",
+    "STAGE",
     "START",
     "STEP",
     "TEACHER",

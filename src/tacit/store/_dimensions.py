@@ -24,11 +24,14 @@ GAMMA0 = "gamma0"  # γ/√n: what decides between the kernel regime and the ric
 GAIN = "gain"  # a factor on the usual initial scale
 ORDER = "order"  # of a teacher
 DATA = "data"  # what a model is trained on
+NOISE = "noise"  # standard deviation of what is added to a target
+ADDED = "added"  # the size of what is observed later
 
 STEP = "step"
 TIME = "time"  # of a flow, or of an output: the length of the sequence that it ends
 LAG = "lag"
 HORIZON = "horizon"
+STAGE = "stage"  # of a schedule: pre, warm, cold
 ITERATE = "iterate"  # last, best, polished: which point of a descent
 SINGULAR_VALUE = "singular_value"
 MODE = "mode"  # an eigenvalue of a transition, the largest first
