@@ -3,6 +3,6 @@
 Pure functions in NumPy and SciPy, one room a paper. JAX is not needed.
 """
 
-from tacit.theory import depth, lowdim, memoryless
+from tacit.theory import connectivity, depth, lowdim, memoryless
 
-__all__ = ["depth", "lowdim", "memoryless"]
+__all__ = ["connectivity", "depth", "lowdim", "memoryless"]
