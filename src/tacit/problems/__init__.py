@@ -10,11 +10,20 @@ from tacit.problems._teachers import (
     gaussian_weights,
     random_spectrum,
 )
+from tacit.problems.tasks import Cosine, FlipFlop, Mante, Romo, Simple, Task, TaskLoss, Trials
 
 __all__ = [
+    "Cosine",
+    "FlipFlop",
+    "Mante",
     "MatrixCompletion",
     "Pattern",
     "PopulationLoss",
+    "Romo",
+    "Simple",
+    "Task",
+    "TaskLoss",
+    "Trials",
     "balanced_teacher",
     "equal_weights",
     "even_spectrum",
