@@ -18,6 +18,7 @@ ENTRY_POINTS = "tacit.experiments"
 BUILT_IN = {
     "lowdim/fig1a": "tacit.experiments.lowdim.fig1a:Fig1a",
     "lowdim/threshold": "tacit.experiments.lowdim.threshold:Threshold",
+    "connectivity/fig1": "tacit.experiments.connectivity.fig1:Fig1",
     "connectivity/fig3": "tacit.experiments.connectivity.fig3:Fig3",
     "connectivity/fig4": "tacit.experiments.connectivity.fig4:Fig4",
     "connectivity/figs3": "tacit.experiments.connectivity.figs3:FigS3",

@@ -131,9 +131,3 @@ def series_gap(runs: "xarray.Dataset", name: str, fraction: float) -> tuple[floa
     gap = np.abs(runs["series_loss"].isel({SEED: 0}).values - mean)[:last]
     worst = int(np.argmax(gap))
     return float(gap[worst]), float(2 * table[:, worst].std(ddof=1) / np.sqrt(len(table)))
-
-
-def count_words(dataset: "xarray.Dataset") -> str:
-    """How the runs ended, in words."""
-    outcomes, counts = np.unique(dataset["outcome"].values, return_counts=True)
-    return ", ".join(f"{count} {name}" for name, count in zip(outcomes, counts, strict=True))

@@ -19,7 +19,7 @@ from tacit.experiments.connectivity._linear import (
     LinearExperiment,
     where_it_ended,
 )
-from tacit.experiments.connectivity._linear_draw import count_words, loss_panel
+from tacit.experiments.connectivity._linear_draw import loss_panel
 from tacit.store import SEED, SINGULAR_VALUE, STEP
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Exact(LinearExperiment):
             columns=3,
             caption=(
                 f"N = {config.width}, plain gradient descent on W, {dataset.sizes[SEED]} seeds: "
-                f"mean and standard deviation (runs: {count_words(dataset)}). Exact: large N, by "
+                "mean and standard deviation. Exact: large N, by "
                 "the flow along the arc length of ΔW. Vertical dotted lines: the radius of "
                 "convergence of the power series in τ."
             ),

@@ -14,7 +14,6 @@ from tacit.claims import Claim, claim_about_mean, claim_about_value
 from tacit.draw import Figure
 from tacit.experiments.connectivity._linear import LinearConfig, LinearExperiment, where_it_ended
 from tacit.experiments.connectivity._linear_draw import (
-    count_words,
     loss_panel,
     series_gap,
     singular_panel,
@@ -112,8 +111,7 @@ class Fig3(LinearExperiment):
             columns=len(config.target),
             caption=(
                 f"N = {config.width}, {config.epochs} epochs of plain gradient descent on W, "
-                f"η = η₀(1 − g²)², {dataset.sizes[SEED]} seeds: mean and standard deviation "
-                f"(runs: {count_words(dataset)}). "
+                f"η = η₀(1 − g²)², {dataset.sizes[SEED]} seeds: mean and standard deviation. "
                 "Exact: large N. Third-order curves end where they leave the panel; vertical "
                 "lines: their radius of convergence."
             ),

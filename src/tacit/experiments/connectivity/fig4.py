@@ -17,7 +17,6 @@ from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
 from tacit.experiments.connectivity._linear import STRENGTH, TARGET
-from tacit.experiments.connectivity._linear_draw import count_words
 from tacit.store import SEED, Variable
 from tacit.sweep import Batch
 
@@ -124,7 +123,7 @@ class Fig4(Experiment):
             runs = dataset.sel({TARGET: target, STRENGTH: strongest})
             found.append(
                 claim_about_mean(
-                    np.nan_to_num(runs["shuffled_loss"].values, nan=np.inf),
+                    np.nan_to_num(runs["shuffled_loss"].values, nan=np.inf, posinf=np.inf),
                     name=f"shuffling, ẑ = {target:g}",
                     statement=f"For ẑ = {target:g} and g = {strongest:g}, shuffling W₀ brings back "
                     "a tenth of the initial loss or more.",
@@ -146,8 +145,8 @@ class Fig4(Experiment):
             columns=2,
             caption=(
                 f"N = {config.width}, {config.epochs} epochs of plain gradient descent on W, "
-                f"{dataset.sizes[SEED]} seeds: mean and standard deviation "
-                f"(runs: {count_words(dataset)}). Dashed, grey: "
+                f"{dataset.sizes[SEED]} seeds: mean and standard deviation. "
+                "Dashed, grey: "
                 "first order. Dotted: exact for large N."
             ),
         )
@@ -165,7 +164,7 @@ def _furthest(table: np.ndarray, curve: np.ndarray, *, scale: float) -> tuple[fl
 
     A run that did not reach the end of learning makes the difference infinite.
     """
-    filled = np.nan_to_num(table, nan=np.inf)
+    filled = np.nan_to_num(table, nan=np.inf, posinf=np.inf)
     if not np.isfinite(filled).all():
         return np.inf, 0.0
     off = np.abs(filled.mean(axis=1) - curve) / scale
@@ -195,7 +194,9 @@ def _ratio_panel(dataset: "xarray.Dataset", config: Fig4Config, name: str) -> Pa
         marks += [
             Band(g, mean - deviation, mean + deviation, colour=colour),
             Line(g, mean, label=f"ẑ = {target:g}", colour=colour, marker="o"),
-            Line(g, exact, label="exact, large N", colour=colour, style="dotted"),
+            Line(
+                g, exact, label=None if colour else "exact, large N", colour=colour, style="dotted"
+            ),
         ]
     marks.append(
         Line(

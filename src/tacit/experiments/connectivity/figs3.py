@@ -17,7 +17,7 @@ from tacit.experiments.connectivity._linear import (
     LinearExperiment,
     where_it_ended,
 )
-from tacit.experiments.connectivity._linear_draw import SCALED, count_words, scaled_times
+from tacit.experiments.connectivity._linear_draw import SCALED, scaled_times
 from tacit.store import SEED, SINGULAR_VALUE, STEP
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class FigS3(LinearExperiment):
             columns=len(config.target),
             caption=(
                 f"N = {config.width}, {config.epochs} epochs of plain gradient descent on W, mean "
-                f"over {dataset.sizes[SEED]} seeds (runs: {count_words(dataset)}). Solid: "
+                f"over {dataset.sizes[SEED]} seeds. Solid: "
                 "simulation; dashed, black: exact for large N; dotted, grey: third order, which "
                 f"has s₁ and s₂ alone. Values below {_FLOOR:g} are rounding and not shown."
             ),
@@ -114,6 +114,8 @@ def _panel(dataset: "xarray.Dataset", target: float, g: float) -> Panel:
         exact = runs["limit_singular"].isel({SEED: 0}).sel(chosen).values
         series = runs["series_singular"].isel({SEED: 0}).sel(chosen).values
         label = f"s{SUBSCRIPTS[number - 1]}"
+        if not (mean > _FLOOR).any():
+            continue
         marks.append(Line(x, _shown(mean), label=label, colour=shade, width=2.2))
         marks.append(Line(x, _shown(exact), label="exact", colour="ink", style="dashed", width=1.2))
         if number <= 2:
