@@ -83,14 +83,15 @@ def loss_panel(dataset: "xarray.Dataset", config: TaskConfig, task: str) -> Pane
     marks: list[Mark] = [HorizontalRule(config.fraction, label=f"{config.fraction:.0%}")]
     furthest = 1.0
     for colour, g in enumerate(config.g):
-        runs = finished(dataset, task, g)
-        x = dataset["epoch"].sel({TASK: task, STRENGTH: g}).isel({SEED: 0}).values
+        every = dataset.sel({TASK: task, STRENGTH: g})
+        runs = every.isel({SEED: np.flatnonzero(every["outcome"].values != "diverged")})
+        x = every["epoch"].isel({SEED: 0}).values
         marks += _spread(x, runs["loss"].transpose(SEED, STEP).values,
                          _words(dataset, task, g), colour)  # fmt: skip
         if runs.sizes[SEED]:
             furthest = max(furthest, 2.5 * float(runs["epochs_needed"].max()))
     return Panel(
-        f"{task}: loss",
+        f"{task}: loss (in brackets: networks that learned it)",
         Axis("epoch", limits=(0, min(furthest, config.epochs(task)))),
         Axis("loss / initial loss", limits=(0, 1.25)),
         marks,
