@@ -12,13 +12,14 @@ from tacit.problems import FlipFlop, Mante, Simple, Task, TaskLoss
 
 
 def plain_outputs(W, W_in, W_out, inputs, dt, phi):
-    """The definition, step by step, for autodiff to differentiate."""
-    x = jnp.zeros((inputs.shape[0], W.shape[0]), W.dtype)
-    found = []
-    for k in range(inputs.shape[1]):
-        x = (1 - dt) * x + dt * (phi(x) @ W.T + inputs[:, k] @ W_in.T)
-        found.append(phi(x) @ W_out.T)
-    return jnp.stack(found, axis=1)
+    """The definition as a plain loop over steps, for autodiff to differentiate."""
+
+    def step(x, u):
+        x = (1 - dt) * x + dt * (phi(x) @ W.T + u @ W_in.T)
+        return x, phi(x) @ W_out.T
+
+    start = jnp.zeros((inputs.shape[0], W.shape[0]), W.dtype)
+    return jnp.swapaxes(jax.lax.scan(step, start, jnp.swapaxes(inputs, 0, 1))[1], 0, 1)
 
 
 def relative(a, b) -> float:

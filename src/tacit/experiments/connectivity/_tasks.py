@@ -110,3 +110,17 @@ def finished(dataset: Any, task: str, g: float) -> Any:
     """The networks of one task and strength that learned it."""
     runs = dataset.sel({TASK: task, STRENGTH: g})
     return runs.isel({SEED: np.flatnonzero(runs["outcome"].values == "converged")})
+
+
+def epoch_ratios(dataset: Any, task: str, weak: float, strong: float) -> np.ndarray:
+    """Epochs with strong connectivity over those with weak, seed by seed.
+
+    Zero where only the strong network learned, infinite where it did not.
+    """
+    slow, fast = (
+        dataset["epochs_needed"].sel({TASK: task, STRENGTH: g}).values for g in (weak, strong)
+    )
+    both = np.isfinite(slow) & np.isfinite(fast)
+    ratios = np.where(np.isfinite(fast), 0.0, np.inf)
+    ratios[both] = fast[both] / slow[both]
+    return ratios

@@ -22,6 +22,7 @@ from tacit.experiments.connectivity._tasks import (
     TASK,
     TaskConfig,
     TaskExperiment,
+    epoch_ratios,
     finished,
 )
 from tacit.store import SEED, SINGULAR_VALUE
@@ -57,17 +58,9 @@ class Fig1(TaskExperiment):
             for g in config.g:
                 found += _of_one(dataset, config, task, g)
             if strongest > weakest:
-                slow, fast = (
-                    dataset["epochs_needed"].sel({TASK: task, STRENGTH: g}).values
-                    for g in (weakest, strongest)
-                )
-                # A network that learns where its twin does not is faster by any factor.
-                both = np.isfinite(slow) & np.isfinite(fast)
-                ratio = np.where(np.isfinite(fast), 0.0, np.inf)
-                ratio[both] = fast[both] / slow[both]
                 found.append(
                     claim_about_median(
-                        ratio,
+                        epoch_ratios(dataset, task, weakest, strongest),
                         name=f"{task}: faster with connectivity",
                         statement=f"On {task}, networks with g = {strongest:g} need fewer epochs "
                         f"than those with g = {weakest:g}: the median ratio is at most 1.",

@@ -17,6 +17,7 @@ from tacit.experiments.connectivity._tasks import (
     TASK,
     TaskConfig,
     TaskExperiment,
+    epoch_ratios,
     finished,
 )
 from tacit.store import SEED
@@ -53,7 +54,7 @@ class Fig2(TaskExperiment):
 
     def claims(self, dataset: "xarray.Dataset", config: TaskConfig) -> list[Claim]:
         """Faster with a smaller change, which relies on W₀."""
-        found = []
+        found: list[Claim] = []
         strengths = [g for g in config.g if g <= BEST]
         weak, strong = min(strengths), max(strengths)
         if weak == strong:
@@ -64,11 +65,9 @@ class Fig2(TaskExperiment):
             both = np.isfinite(slow["epochs_needed"].values) & np.isfinite(
                 fast["epochs_needed"].values
             )
-            ratio = np.where(np.isfinite(fast["epochs_needed"].values), 0.0, np.inf)
-            ratio[both] = (fast["epochs_needed"].values / slow["epochs_needed"].values)[both]
             found.append(
                 claim_about_median(
-                    ratio,
+                    epoch_ratios(dataset, task, weak, strong),
                     name=f"{task}: faster",
                     statement=f"{where}, learning gets faster: the median ratio of epochs is at "
                     "most 1.",
@@ -143,6 +142,8 @@ def _panel(dataset: "xarray.Dataset", config: TaskConfig, name: str) -> Panel:
                 marks.append(
                     Points(np.full(values.size, g), values, colour=colour, size=3.0, opacity=0.5)
                 )
+        if not xs:
+            continue
         x, mean, deviation = np.array(xs), np.array(means), np.array(deviations)
         marks.append(Band(x, mean - deviation, mean + deviation, colour=colour))
         marks.append(Line(x, mean, label=task, colour=colour, marker="o"))
