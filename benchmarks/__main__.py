@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-BENCHMARKS = ("lowdim_adam", "depth_fig1", "flow_diffeqsolve")
+BENCHMARKS = ("lowdim_adam", "depth_fig1", "flow_diffeqsolve", "rate_rnn")
 
 
 def main() -> int:

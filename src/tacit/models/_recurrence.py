@@ -24,6 +24,18 @@ from tacit._types import Array, Float
 Nonlinearity = Callable[[Array], Array]
 
 
+def identity(x: Any) -> Any:
+    """φ(x) = x: the linear network."""
+    return x
+
+
+# φ' as a function of φ, where there is one: the states need not be kept, nor φ computed again.
+_SLOPES: dict[Nonlinearity, Callable[[Array], Array]] = {
+    jnp.tanh: lambda rate: 1 - rate**2,
+    identity: jnp.ones_like,
+}
+
+
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
 def rates(
     nonlinearity: Nonlinearity,
@@ -32,40 +44,50 @@ def rates(
     drive: Float[Array, "time batch n"],
 ) -> Float[Array, "time batch n"]:
     """φ(x_{k+1}) for every step k, from the inputs u_k to every unit."""
-    return nonlinearity(_states(nonlinearity, dt, W, drive))
+    return _run(nonlinearity, dt, W, drive, keep=False)[1]
 
 
-def _states(nonlinearity: Nonlinearity, dt: float, W: Array, drive: Array) -> Array:
-    """x_1 … x_T."""
+def _run(
+    nonlinearity: Nonlinearity, dt: float, W: Array, drive: Array, *, keep: bool
+) -> tuple[Array | None, Array]:
+    """x_1 … x_T, if they are to be kept, and φ of them."""
     transposed = W.T
 
-    def step(x: Array, u: Array) -> tuple[Array, Array]:
-        x = (1 - dt) * x + dt * (nonlinearity(x) @ transposed + u)
-        return x, x
+    def step(carry: tuple[Array, Array], u: Array) -> tuple[tuple[Array, Array], Any]:
+        x, rate = carry
+        x = (1 - dt) * x + dt * (rate @ transposed + u)
+        rate = nonlinearity(x)
+        return (x, rate), (x if keep else None, rate)
 
-    return jax.lax.scan(step, jnp.zeros_like(drive[0]), drive)[1]
+    start = jnp.zeros_like(drive[0])
+    return jax.lax.scan(step, (start, nonlinearity(start)), drive)[1]
 
 
 def _forward(
     nonlinearity: Nonlinearity, dt: float, W: Array, drive: Array
-) -> tuple[Array, tuple[Array, Array, Array]]:
-    states = _states(nonlinearity, dt, W, drive)
-    values = nonlinearity(states)
+) -> tuple[Array, tuple[Array, Array | None, Array]]:
+    states, values = _run(nonlinearity, dt, W, drive, keep=nonlinearity not in _SLOPES)
     return values, (W, states, values)
 
 
 def _backward(
-    nonlinearity: Nonlinearity, dt: float, kept: tuple[Array, Array, Array], by_rates: Array
+    nonlinearity: Nonlinearity,
+    dt: float,
+    kept: tuple[Array, Array | None, Array],
+    by_rates: Array,
 ) -> tuple[Array, Array]:
     W, states, values = kept
-    slopes = jax.jvp(nonlinearity, (states,), (jnp.ones_like(states),))[1]
+    if states is None:
+        slopes = _SLOPES[nonlinearity](values)
+    else:
+        slopes = jax.jvp(nonlinearity, (states,), (jnp.ones_like(states),))[1]
 
     def step(later: Array, here: tuple[Array, Array]) -> tuple[Array, Array]:
         slope, given = here
         now = slope * (given + dt * (later @ W)) + (1 - dt) * later
         return now, now
 
-    start = jnp.zeros_like(states[0])
+    start = jnp.zeros_like(values[0])
     by_states = jax.lax.scan(step, start, (slopes, by_rates), reverse=True)[1]
     by_drive = dt * by_states
     # The rates before each step: φ(0), then all but the last.
@@ -76,8 +98,3 @@ def _backward(
 
 
 rates.defvjp(_forward, _backward)
-
-
-def identity(x: Any) -> Any:
-    """φ(x) = x: the linear network."""
-    return x
