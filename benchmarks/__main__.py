@@ -12,6 +12,7 @@ BENCHMARKS = (
     "gru_training",
     "gru_many_seeds",
     "kernel_training",
+    "rate_rnn",
 )
 
 

@@ -1,6 +1,17 @@
 """Measures: arrays in, numbers or spectra out, in the namespace of their input."""
 
 from tacit.measures._balancedness import balancedness, factor_balancedness
+from tacit.measures._change import (
+    change_singular_values,
+    eigenvalues,
+    epochs_to_fraction,
+    functional_rank,
+    outlying_eigenvalues,
+    shuffled,
+    truncated,
+    truncation_losses,
+    with_truncated_change,
+)
 from tacit.measures._extrapolation import extrapolation_error
 from tacit.measures._hankel import hankel, hankel_singular_values
 from tacit.measures._ranks import (
@@ -17,17 +28,26 @@ from tacit.measures._ranks import (
 
 __all__ = [
     "balancedness",
+    "change_singular_values",
     "effective_rank",
     "effective_rank_from_singular_values",
     "effective_rank_squared",
     "effective_rank_squared_from_singular_values",
+    "eigenvalues",
+    "epochs_to_fraction",
     "extrapolation_error",
     "factor_balancedness",
+    "functional_rank",
     "hankel",
     "hankel_singular_values",
     "numerical_rank",
     "numerical_rank_from_singular_values",
+    "outlying_eigenvalues",
+    "shuffled",
     "singular_values",
     "stable_rank",
     "stable_rank_from_singular_values",
+    "truncated",
+    "truncation_losses",
+    "with_truncated_change",
 ]

@@ -6,11 +6,15 @@ from tacit.models._diagonal import ConjugatePairs, Diagonal
 from tacit.models._gru import GRU
 from tacit.models._linear_rnn import LinearRNN
 from tacit.models._lstm import LSTM
+from tacit.models._rate_recurrence import identity
+from tacit.models._rate_rnn import BY_MAPS, BY_VECTORS, Parametrisation, RateRNN
 from tacit.models._scaled_conv import ScaledConv
 from tacit.models._scaled_linear_rnn import ScaledLinearRNN
 from tacit.models._transition import AbstractTransition
 
 __all__ = [
+    "BY_MAPS",
+    "BY_VECTORS",
     "GRU",
     "LSTM",
     "AbstractTransition",
@@ -19,7 +23,10 @@ __all__ = [
     "Dense",
     "Diagonal",
     "LinearRNN",
+    "Parametrisation",
+    "RateRNN",
     "ScaledConv",
     "ScaledLinearRNN",
     "Symmetric",
+    "identity",
 ]

@@ -3,6 +3,6 @@
 Pure functions in NumPy and SciPy, one room a paper. JAX is not needed.
 """
 
-from tacit.theory import depth, kernel, lowdim, memoryless, regimes
+from tacit.theory import connectivity, depth, kernel, lowdim, memoryless, regimes
 
-__all__ = ["depth", "kernel", "lowdim", "memoryless", "regimes"]
+__all__ = ["connectivity", "depth", "kernel", "lowdim", "memoryless", "regimes"]

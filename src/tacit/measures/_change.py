@@ -1,0 +1,166 @@
+"""What training did to a weight matrix: ΔW = W − W₀, its spectrum, its truncations, its control."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit._types import precise
+from tacit.measures._namespace import AnyArray, as_real, finite, namespace_of
+from tacit.measures._ranks import singular_values
+
+
+@precise
+def change_singular_values(initial: ArrayLike, final: ArrayLike) -> AnyArray:
+    """The singular values of ΔW = final − initial, the largest first."""
+    return singular_values(_difference(initial, final))
+
+
+@precise
+def truncated(matrix: ArrayLike, rank: int) -> AnyArray:
+    """The best approximation of a matrix by one of `rank` at most; rank 0 gives zero (4)."""
+    checked = finite("matrix", as_real("matrix", matrix, (2,), "a matrix (rows, columns)"))
+    _check_rank(rank)
+    xp = namespace_of(checked)
+    U, values, Vt = xp.linalg.svd(checked, full_matrices=False)
+    return (U[:, :rank] * values[:rank]) @ Vt[:rank]
+
+
+@precise
+def with_truncated_change(initial: ArrayLike, final: ArrayLike, rank: int) -> AnyArray:
+    """W₀ + ΔW truncated at a rank: the initial matrix is kept whole."""
+    start = as_real("initial", initial, (2,), "a matrix (rows, columns)")
+    return start + truncated(_difference(initial, final), rank)
+
+
+def truncation_losses(
+    loss: Callable[[Any], Any], initial: ArrayLike, final: ArrayLike, ranks: Iterable[int]
+) -> np.ndarray:
+    """loss(W₀ + ΔW truncated at R) for every rank R; one decomposition serves all.
+
+    `loss` takes a matrix in the dtype of `final`; losses need not fall with the rank.
+    """
+    start = finite("initial", np.asarray(initial, np.float64))
+    change = np.asarray(_difference(initial, final), np.float64)
+    kind = np.asarray(final).dtype
+    kind = kind if kind.kind == "f" else np.dtype(np.float64)
+    U, values, Vt = np.linalg.svd(change, full_matrices=False)
+    found = []
+    for rank in ranks:
+        _check_rank(rank)
+        matrix = start + (U[:, :rank] * values[:rank]) @ Vt[:rank]
+        found.append(float(loss(matrix.astype(kind))))
+    return np.array(found)
+
+
+def functional_rank(
+    losses: ArrayLike, *, initial: float | None = None, fraction: float = 0.05
+) -> int | None:
+    """The smallest rank at which the truncated network works.
+
+    **Arguments:**
+
+    - `losses`: loss with ΔW truncated at rank 0, 1, 2, …
+    - `initial`: the loss before training, which the paper's text compares with. None compares with
+      losses[0], as its public code does: rank 0, but input and output maps trained.
+    - `fraction`: how far the loss must have fallen.
+
+    None if no rank is enough. The loss at higher ranks may rise again; the first one counts.
+    """
+    values = np.asarray(as_real("losses", losses, (1,), "losses at ranks 0, 1, 2, …"), np.float64)
+    if not 0 < fraction < 1:
+        raise ValueError(f"fraction must lie between 0 and 1, got {fraction!r}")
+    scale = float(values[0] if initial is None else initial)
+    if not scale > 0:
+        name = "losses[0]" if initial is None else "initial"
+        raise ValueError(f"{name} must be positive, got {scale!r}: there was nothing to learn")
+    enough = np.flatnonzero(values < fraction * scale)
+    return int(enough[0]) if enough.size else None
+
+
+@precise
+def shuffled(matrix: ArrayLike, *, seed: int) -> AnyArray:
+    """All elements of a matrix permuted at random: the same entries, no structure."""
+    checked = as_real("matrix", matrix, (2,), "a matrix (rows, columns)")
+    order = np.random.default_rng(seed).permutation(checked.size)
+    return checked.reshape(-1)[order].reshape(checked.shape)
+
+
+def eigenvalues(matrix: ArrayLike) -> np.ndarray:
+    """The eigenvalues of a square matrix, by falling real part; conjugates with Im > 0 first.
+
+    Those of W₀ with independent N(0, g²/N) entries fill the circle of radius g.
+    """
+    checked = np.asarray(as_real("matrix", matrix, (2,), "a square matrix"), np.float64)
+    finite("matrix", checked)
+    if checked.shape[0] != checked.shape[1]:
+        raise ValueError(f"matrix must be square, got the shape {checked.shape}")
+    found = np.linalg.eigvals(checked).astype(np.complex128)
+    return found[np.lexsort((-found.imag, -found.real))]
+
+
+def outlying_eigenvalues(matrix: ArrayLike, radius: float, *, margin: float = 0.1) -> np.ndarray:
+    """The eigenvalues outside the circle of `radius`, by falling modulus.
+
+    A margin of 0.1 is what the edge of the circle moves by at N of a few hundred.
+    """
+    if not radius >= 0 or not margin >= 0:
+        raise ValueError(f"radius and margin must not be negative, got {radius!r} and {margin!r}")
+    found = eigenvalues(matrix)
+    outside = found[np.abs(found) > radius + margin]
+    return outside[np.argsort(-np.abs(outside), kind="stable")]
+
+
+def epochs_to_fraction(
+    losses: ArrayLike,
+    *,
+    fraction: float = 0.05,
+    initial: float | None = None,
+    window: int = 5,
+    sustained: int = 10,
+) -> float:
+    """When the loss falls below `fraction` of its start for good: an epoch, or infinity.
+
+    Losses on fresh trials jump, and one lucky batch is no success. They are smoothed by a centred
+    mean over `window` epochs (fewer at the ends); the first epoch counts from which the smoothed
+    loss stays below for `sustained` epochs, or up to the end if that comes before.
+
+    **Arguments:**
+
+    - `losses`: of epochs 0, 1, 2, …; the first is before any update.
+    - `initial`: the loss to compare with; losses[0] if None.
+    """
+    values = np.asarray(as_real("losses", losses, (1,), "losses of epochs"), np.float64)
+    if not 0 < fraction < 1:
+        raise ValueError(f"fraction must lie between 0 and 1, got {fraction!r}")
+    for name, count in (("window", window), ("sustained", sustained)):
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise ValueError(f"{name} must be a positive integer, got {count!r}")
+    scale = float(values[0] if initial is None else initial)
+    weights = np.ones(min(window, values.size))
+    smooth = np.convolve(values, weights, "same") / np.convolve(
+        np.ones(values.size), weights, "same"
+    )
+    below = smooth < fraction * scale  # False where NaN: a diverged run has not arrived
+    until = np.concatenate([np.flatnonzero(~below), [values.size]])
+    for epoch in np.flatnonzero(below):
+        run = until[np.searchsorted(until, epoch)] - epoch
+        if run >= min(sustained, values.size - epoch):
+            return float(epoch)
+    return float("inf")
+
+
+def _difference(initial: ArrayLike, final: ArrayLike) -> AnyArray:
+    start = as_real("initial", initial, (2,), "a matrix (rows, columns)")
+    end = as_real("final", final, (2,), "a matrix (rows, columns)")
+    if start.shape != end.shape:
+        raise ValueError(f"initial and final must match, got {start.shape} and {end.shape}")
+    return finite("final − initial", end - start)
+
+
+def _check_rank(rank: Any) -> None:
+    integer = isinstance(rank, int | np.integer | jax.Array) and not isinstance(rank, bool)
+    if not integer or int(rank) < 0:
+        raise ValueError(f"rank must be an integer from 0 on, got {rank!r}")

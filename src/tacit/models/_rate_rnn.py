@@ -1,0 +1,188 @@
+"""The rate network: units in Euler steps, random connectivity, a few input and output channels."""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
+from tacit.models._parameter import check_length, gaussian, parameter
+from tacit.models._rate_recurrence import Nonlinearity, rates
+
+
+@dataclass(frozen=True)
+class Parametrisation:
+    """Which arrays are trained: the maps are the arrays times N to some power.
+
+    An optimiser that normalises its steps, such as Adam, learns differently in each. `BY_MAPS`, the
+    paper's public code, trains W_i = √N m (entries of order 1) and W_o = w/√N (entries of order
+    1/N); `BY_VECTORS`, the paper's text, trains m and w (entries of order 1/√N).
+    """
+
+    name: str
+    input_power: float
+    output_power: float
+
+
+BY_MAPS = Parametrisation("code", 0.0, 0.0)
+BY_VECTORS = Parametrisation("paper", 0.5, -0.5)
+
+
+@final
+class RateRNN(eqx.Module):
+    """ẋ = −x + Wφ(x) + √N Σ m_i u_i, z_i = w_iᵀφ(x)/√N, in Euler steps (connectivity (2), (3)).
+
+        x ← (1 − dt) x + dt (Wφ(x) + W_i u_k),    z_k = W_o φ(x),    x₀ = 0:
+
+    output k is read after update k. Gradients go through a hand-written adjoint.
+
+    **Arguments:**
+
+    - `W`: the connectivity, (N, N).
+    - `inputs`, `outputs`: the trained input and output arrays, (N, inputs) and (outputs, N).
+    - `dt`: the Euler step, in units of the time constant, in (0, 1].
+    - `nonlinearity`: φ, an elementwise function that JAX can differentiate.
+    - `parametrisation`: how W_i and W_o follow from `inputs` and `outputs`.
+    """
+
+    W: Float[Array, "n n"]
+    inputs: Float[Array, "n inputs"]
+    outputs: Float[Array, "outputs n"]
+    dt: float = eqx.field(static=True)
+    nonlinearity: Nonlinearity = eqx.field(static=True)
+    parametrisation: Parametrisation = eqx.field(static=True)
+
+    def __init__(
+        self,
+        W: ArrayLike,
+        inputs: ArrayLike,
+        outputs: ArrayLike,
+        *,
+        dt: float = 0.5,
+        nonlinearity: Nonlinearity = jnp.tanh,
+        parametrisation: Parametrisation = BY_MAPS,
+    ) -> None:
+        self.W = parameter("W", W, ("units", "units"))
+        self.inputs = parameter("inputs", inputs, ("units", "inputs"))
+        self.outputs = parameter("outputs", outputs, ("outputs", "units"))
+        size = self.W.shape[0]
+        shapes = self.W.shape, self.inputs.shape, self.outputs.shape
+        if self.W.shape[1] != size or self.inputs.shape[0] != size or self.outputs.shape[1] != size:
+            raise ValueError(
+                "W, inputs, outputs must be (units, units), (units, inputs), (outputs, units), "
+                f"got {shapes[0]}, {shapes[1]}, {shapes[2]}"
+            )
+        dtypes = {self.W.dtype, self.inputs.dtype, self.outputs.dtype}
+        if len(dtypes) != 1:
+            raise ValueError(
+                f"W, inputs, outputs must have one dtype, got {sorted(map(str, dtypes))}"
+            )
+        if not 0 < dt <= 1:
+            raise ValueError(f"dt must lie in (0, 1], got {dt!r}; a longer Euler step is unstable")
+        if not callable(nonlinearity):
+            raise ValueError(f"nonlinearity must be a function, got {nonlinearity!r}")
+        self.dt = float(dt)
+        self.nonlinearity = nonlinearity
+        self.parametrisation = parametrisation
+
+    @property
+    def width(self) -> int:
+        """The number N of units."""
+        return self.W.shape[0]
+
+    @property
+    @precise
+    def input_map(self) -> Float[Array, "n inputs"]:
+        """W_i = √N (m_1, m_2, …)."""
+        return self.inputs * self._scale(self.parametrisation.input_power)
+
+    @property
+    @precise
+    def output_map(self) -> Float[Array, "outputs n"]:
+        """W_o, with the rows w_i/√N."""
+        return self.outputs * self._scale(self.parametrisation.output_power)
+
+    def _scale(self, power: float) -> Float[Array, ""]:
+        return jnp.asarray(math.pow(self.width, power), self.W.dtype)
+
+    @precise
+    def rates(self, inputs: ArrayLike) -> Float[Array, "batch time n"]:
+        """φ(x) after every step, for inputs (batch, time, inputs)."""
+        drive = self._checked(inputs, ("batch", "time", "inputs"))
+        return _rates(self, drive)
+
+    @precise
+    def run(self, inputs: ArrayLike) -> Float[Array, "batch time outputs"]:
+        """The outputs for a batch of inputs (batch, time, inputs)."""
+        drive = self._checked(inputs, ("batch", "time", "inputs"))
+        return _outputs(self, drive)
+
+    @precise
+    def __call__(self, inputs: ArrayLike) -> Float[Array, "time outputs"]:
+        """The outputs for the inputs (time, inputs) of one trial."""
+        return self.run(self._checked(inputs, ("time", "inputs"))[None])[0]
+
+    def _checked(self, inputs: ArrayLike, axes: tuple[str, ...]) -> Float[Array, "..."]:
+        drive = parameter("inputs", inputs, axes).astype(self.W.dtype)
+        if drive.shape[-1] != self.inputs.shape[1]:
+            raise ValueError(
+                f"inputs must end in the model's {self.inputs.shape[1]} input channels, got the "
+                f"shape {drive.shape}"
+            )
+        return drive
+
+    @classmethod
+    def random(
+        cls,
+        width: int,
+        *,
+        inputs: int = 1,
+        outputs: int = 1,
+        g: float | Float[Array, ""],
+        dt: float = 0.5,
+        nonlinearity: Nonlinearity = jnp.tanh,
+        parametrisation: Parametrisation = BY_MAPS,
+        dtype: DTypeLike = np.float32,
+        key: PRNGKeyArray,
+    ) -> "RateRNN":
+        """W with independent N(0, g²/N) entries; every m_i and w_i random, of norm exactly 1."""
+        for name, count in (("width", width), ("inputs", inputs), ("outputs", outputs)):
+            check_length(count, name)
+        with x64_for(np.dtype(dtype)):
+            recurrent_key, input_key, output_key = jax.random.split(key, 3)
+            scale = g / math.sqrt(width)
+            W = gaussian((width, width), scale=scale, dtype=dtype, key=recurrent_key)
+            m = gaussian((width, inputs), scale=1.0, dtype=dtype, key=input_key)
+            w = gaussian((outputs, width), scale=1.0, dtype=dtype, key=output_key)
+            m = m / jnp.linalg.norm(m, axis=0, keepdims=True)
+            w = w / jnp.linalg.norm(w, axis=1, keepdims=True)
+            return cls(
+                W,
+                m * math.pow(width, 0.5 - parametrisation.input_power),
+                w * math.pow(width, -0.5 - parametrisation.output_power),
+                dt=dt,
+                nonlinearity=nonlinearity,
+                parametrisation=parametrisation,
+            )
+
+
+def _along(model: RateRNN, drive: Array) -> Float[Array, "time batch n"]:
+    # Time first, so that a step of the loop reads one block; all inputs in one product.
+    inputs = jnp.swapaxes(drive, 0, 1) @ model.input_map.T
+    return rates(model.nonlinearity, model.dt, model.W, inputs)
+
+
+# Compiled here for calls outside a compiled loop, where the scan would be compiled anew each time.
+@jax.jit
+def _rates(model: RateRNN, drive: Array) -> Float[Array, "batch time n"]:
+    return jnp.swapaxes(_along(model, drive), 0, 1)
+
+
+@jax.jit
+def _outputs(model: RateRNN, drive: Array) -> Float[Array, "batch time outputs"]:
+    return jnp.swapaxes(_along(model, drive) @ model.output_map.T, 0, 1)

@@ -1,0 +1,20 @@
+"""Tasks for rate networks: trials drawn from a key, inside a compiled program or alone."""
+
+from tacit.problems.tasks._cosine import Cosine
+from tacit.problems.tasks._flip_flop import FlipFlop
+from tacit.problems.tasks._mante import Mante
+from tacit.problems.tasks._romo import Romo
+from tacit.problems.tasks._simple import Simple
+from tacit.problems.tasks._task import Task, Trials
+from tacit.problems.tasks._task_loss import TaskLoss
+
+__all__ = [
+    "Cosine",
+    "FlipFlop",
+    "Mante",
+    "Romo",
+    "Simple",
+    "Task",
+    "TaskLoss",
+    "Trials",
+]

@@ -1,0 +1,48 @@
+"""Learning in a linear rate network: the paper's series, and what solves it exactly.
+
+The network's output is z = wᵀ(I − W)⁻¹m. Gradient flow on ½(ẑ − z)² moves W alone, in the time τ
+(learning rate × epochs):
+
+    dW/dτ = (ẑ − z) y xᵀ,    x = (I − W)⁻¹ m,    y = (I − W)⁻ᵀ w        (connectivity (6)).
+"""
+
+from tacit.theory.connectivity._conserved import Conserved, conserved, conserved_drift
+from tacit.theory.connectivity._doors import exact_g0, flow, large_n
+from tacit.theory.connectivity._first_order import (
+    Traces,
+    change_norm,
+    gradient_norm,
+    learning_time,
+    shuffled_loss,
+    traces,
+)
+from tacit.theory.connectivity._series import (
+    change_series,
+    output_series,
+    shuffled_output_series,
+    singular_value_series,
+)
+from tacit.theory.connectivity._solution import LearningCurve
+from tacit.theory.connectivity._spectrum import LimitSpectrum, limit_spectrum
+
+__all__ = [
+    "Conserved",
+    "LearningCurve",
+    "LimitSpectrum",
+    "Traces",
+    "change_norm",
+    "change_series",
+    "conserved",
+    "conserved_drift",
+    "exact_g0",
+    "flow",
+    "gradient_norm",
+    "large_n",
+    "learning_time",
+    "limit_spectrum",
+    "output_series",
+    "shuffled_loss",
+    "shuffled_output_series",
+    "singular_value_series",
+    "traces",
+]
