@@ -89,7 +89,6 @@ class AnyPattern(Experiment):
             pattern=(1, 6, 12, 18),
             scale=(1e-2, 1e-5),
             seed=(0, 1),
-            attempts=5_000,  # enough for all but a few: no second solver to compile
         ),
         "quick": AnyPatternConfig(),
         "paper": AnyPatternConfig(
