@@ -95,7 +95,6 @@ class Fig4(Experiment):
             pattern=(*CONNECTED[::4], *DISCONNECTED[::2]),
             scale=(1e-1, 1e-5),
             seed=(0, 1),
-            attempts=5_000,  # enough for all but a few: no second solver to compile
         ),
         "quick": Fig4Config(),
         "paper": Fig4Config(),
