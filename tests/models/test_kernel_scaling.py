@@ -126,9 +126,10 @@ def test_batches_hold_all_sequences_in_the_mean():
     batches = SequenceBatches.of(x, y, size=3)
     whole = SequenceLoss.of(x, y)
     with jax.enable_x64(True):
-        keys = jax.random.split(jax.random.key(0), 3000)
-        drawn = jax.jit(jax.vmap(lambda key: batches.loss(model, key=key)))(keys)
-        np.testing.assert_allclose(np.mean(drawn), float(whole.loss(model)) / 3, rtol=0.03)
+        keys = jax.random.split(jax.random.key(0), 300)
+        drawn = [float(loss) for loss in map(jax.jit(lambda k: batches.loss(model, key=k)), keys)]
+        np.testing.assert_allclose(np.mean(drawn), float(whole.loss(model)) / 3, rtol=0.1)
+        assert len(set(drawn)) > 40  # of the 84 batches that there are
         everything = SequenceBatches.of(x, y, size=100)
         np.testing.assert_allclose(
             float(everything.loss(model, key=keys[0])), float(whole.loss(model)), rtol=1e-12
@@ -138,13 +139,8 @@ def test_batches_hold_all_sequences_in_the_mean():
 def test_float32_stays_float32():
     model = student(5, dtype=np.float32)
     x, y = (part.astype(np.float32) for part in sequences(3, 4, 1, 1))
-    assert model.impulse_response(4).dtype == np.float32
     assert SequenceLoss.of(x, y).loss(model).dtype == np.float32
-    assert ScaledConv(np.ones((4, 1, 1), np.float32), np.ones(4)).impulse_response().dtype == (
-        np.float32
-    )
-    wide = student(5)
-    assert wide.impulse_response(4).dtype == wide.as_linear_rnn().C.dtype == np.float64
+    assert student(5).as_linear_rnn().C.dtype == np.float64
 
 
 @pytest.mark.parametrize(
