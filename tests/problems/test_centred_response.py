@@ -125,3 +125,12 @@ def test_bad_input(change, words):
 def test_zero_loss_counts_the_trained_lags():
     problem = CentredResponse.of(TARGET, np.zeros(LAGS), length=3, gamma=7.0)
     np.testing.assert_allclose(np.asarray(problem.zero_loss()), 0.5 * np.sum(TARGET[:3] ** 2))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_precision_is_that_of_the_start(dtype):
+    model = ScaledLinearRNN(*(part.astype(dtype) for part in drawn()))
+    problem = CentredResponse.of(TARGET, response(model), length=3, gamma=2.0)
+    loss, direction, curvature = problem.downhill(model)
+    found = [problem.target, problem.gamma, problem.loss(model), loss, curvature, direction.W]
+    assert {str(array.dtype) for array in found} == {np.dtype(dtype).name}

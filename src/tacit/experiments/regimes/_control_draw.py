@@ -41,7 +41,7 @@ def draw_control(dataset: "xarray.Dataset", config: "ControlConfig") -> Figure:
 def _plane(dataset: "xarray.Dataset", teacher: str) -> Panel:
     gamma0, lengths = dataset[GAMMA0].values, dataset[LENGTH].values
     places = np.arange(len(lengths), dtype=float)
-    table = np.round(medians(dataset.sel({TEACHER: teacher}), "tail_error", LENGTH, GAMMA0), 3)
+    table = np.round(medians(dataset.sel({TEACHER: teacher}), "tail_error", LENGTH, GAMMA0), 2)
     return Panel(
         TEACHERS[teacher],
         Axis("γ₀ = γ/√n", scale="log", ticks={float(g): f"{g:g}" for g in gamma0}),

@@ -30,7 +30,7 @@ PLACE = "regimes (ours)"
 LEADING = 0.1  # κ up to which the leading order in γ₀ should do
 BEYOND = (
     "higher orders: at κ = 0.3 the rotation is above its leading term already, since the kernel "
-    "turns faster once it has begun to; up to κ = 0.1 the square is seen"
+    "turns faster once it has begun to; up to κ = 0.1 it is nearer to the square"
 )
 
 
