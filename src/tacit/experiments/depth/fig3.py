@@ -222,7 +222,7 @@ class Fig3(Experiment):
                 f"{config.size} × {config.size} targets of rank {config.rank} with entries of unit "
                 f"variance; {config.few:,} entries, then {config.more:,}. Gaussian factors of "
                 f"standard deviation α/√d with αᴸ = {config.scale[0]:g}, gradient flow to a loss "
-                f"of {config.goal:g}. Lines: median over {len(config.seed)} trials; points: trials. "
+                f"of {config.goal:g}. Lines: median of {len(config.seed)} trials; points: trials. "
                 f"{out} of {counted.size} runs left out for a stage that did not end there."
             ),
         )
