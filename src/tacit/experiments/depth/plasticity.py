@@ -343,11 +343,16 @@ def _kept_panel(dataset: "xarray.Dataset", config: PlasticityConfig) -> Panel:
         Line(
             sizes,
             np.where(lazy, bound, np.nan),
-            label="bound, where the condition holds",
             colour="reference",
             style="dashed",
         ),
-        Points(sizes[lazy], bound[lazy], colour="reference", filled=False),
+        Points(
+            sizes[lazy],
+            bound[lazy],
+            label="bound, where the condition holds",
+            colour="reference",
+            filled=False,
+        ),
     ]
     return Panel(
         "depth 2 from α I: what a warm start keeps",
