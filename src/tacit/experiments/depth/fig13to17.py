@@ -189,7 +189,7 @@ class Fig13To17(Experiment):
                 Panel(
                     f"{METHODS[method]}, rate {rate:g}",
                     Axis("depth L", ticks=depths),
-                    Axis("stable rank", limits=(0.8, None)),
+                    Axis("stable rank", limits=(0.9, 2.1)),
                     marks,
                     legend="best",
                     note=outcome_words(dataset, method, config.gate),
@@ -201,6 +201,7 @@ class Fig13To17(Experiment):
             columns=3,
             caption=(
                 f"{config.size} × {config.size}, diagonal of ones observed, Gaussian factors, "
+                "hyper-parameters other than the rate as in PyTorch, "
                 f"{len(config.seed)} trials: median and middle half of the iterate of least loss, "
                 f"for runs whose least loss is at most {config.gate:g}. Converged: a loss of "
                 f"{config.goal:g} within {config.steps:,} steps; stalled: no better by a hundredth "

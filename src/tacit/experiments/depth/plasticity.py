@@ -50,7 +50,7 @@ class PlasticityConfig(Config):
     tolerance: float = parameter(1e-7, "relative tolerance of the flow", low=1e-12, high=1e-2)
     attempts: int = parameter(400, "steps of the explicit solver at most", low=1, high=10_000_000)
     tail_attempts: int = parameter(
-        600, "steps of the implicit solver at most", low=1, high=10_000_000
+        1_500, "steps of the implicit solver at most", low=1, high=10_000_000
     )
 
 
@@ -64,7 +64,9 @@ class Plasticity(Experiment):
     version = 1
     Config = PlasticityConfig
     presets: ClassVar[Mapping[str, PlasticityConfig]] = {
-        "smoke": PlasticityConfig(depth=(2, 3), added=(1 / 36, 0.4), seed=(0, 1)),
+        "smoke": PlasticityConfig(
+            depth=(2, 3), added=(1 / 36, 0.4), seed=(0, 1), tail_attempts=200
+        ),
         "quick": PlasticityConfig(),
         "paper": PlasticityConfig(seed=tuple(range(40))),
     }
@@ -341,11 +343,16 @@ def _kept_panel(dataset: "xarray.Dataset", config: PlasticityConfig) -> Panel:
         Line(
             sizes,
             np.where(lazy, bound, np.nan),
-            label="bound, where the condition holds",
             colour="reference",
             style="dashed",
         ),
-        Points(sizes[lazy], bound[lazy], colour="reference", filled=False),
+        Points(
+            sizes[lazy],
+            bound[lazy],
+            label="bound, where the condition holds",
+            colour="reference",
+            filled=False,
+        ),
     ]
     return Panel(
         "depth 2 from α I: what a warm start keeps",
