@@ -45,7 +45,7 @@ class Fig1(TaskExperiment):
             task=("flip-flop",), width=24, effort=0.04, trials=32, ranks=4, shown=8, seed=(0, 1)
         ),
         "quick": TaskConfig(
-            task=("flip-flop",), width=128, effort=0.2, trials=256, ranks=12, seed=tuple(range(10))
+            task=("flip-flop",), width=64, effort=0.12, trials=128, ranks=12, seed=tuple(range(8))
         ),
         "paper": TaskConfig(),
     }
