@@ -83,9 +83,9 @@ class Fig1(TaskExperiment):
             columns=2 if single else len(config.task),
             caption=(
                 f"N = {config.width}, Adam with rate {config.rate:g}/N, {config.batch} fresh "
-                f"trials an epoch, {dataset.sizes[SEED]} seeds: lines are medians over networks "
-                f"that learned the task, bands all of them; truncation on {config.trials} fixed "
-                "trials."
+                f"trials an epoch, {dataset.sizes[SEED]} seeds: lines are medians, bands ranges, "
+                "of all networks for the loss and of those that learned the task below; "
+                f"truncation on {config.trials} fixed trials."
             ),
         )
 
