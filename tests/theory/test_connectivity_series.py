@@ -65,7 +65,7 @@ def test_first_order_is_the_beginning_of_the_exact_curve(g):
     np.testing.assert_allclose(shuffled, learning_time(g), rtol=1e-3)
 
 
-@pytest.mark.parametrize("g", [0.4, 0.7])
+@pytest.mark.parametrize("g", [0.5])
 def test_shuffling_leaves_what_the_series_says(g):
     """(91), whose third order differs from (15)'s, on trained and shuffled networks."""
     target, size, outputs = 1.0, 200, []

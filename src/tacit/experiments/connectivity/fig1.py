@@ -45,7 +45,7 @@ class Fig1(TaskExperiment):
             task=("flip-flop",), width=24, effort=0.04, trials=32, ranks=4, shown=8, seed=(0, 1)
         ),
         "quick": TaskConfig(
-            task=("flip-flop",), width=128, effort=0.2, trials=256, ranks=12, seed=tuple(range(10))
+            task=("flip-flop",), width=64, effort=0.12, trials=128, ranks=12, seed=tuple(range(8))
         ),
         "paper": TaskConfig(),
     }
@@ -83,9 +83,9 @@ class Fig1(TaskExperiment):
             columns=2 if single else len(config.task),
             caption=(
                 f"N = {config.width}, Adam with rate {config.rate:g}/N, {config.batch} fresh "
-                f"trials an epoch, {dataset.sizes[SEED]} seeds: lines are medians over networks "
-                f"that learned the task, bands all of them; truncation on {config.trials} fixed "
-                "trials."
+                f"trials an epoch, {dataset.sizes[SEED]} seeds: lines are medians, bands ranges, "
+                "of all networks for the loss and of those that learned the task below; "
+                f"truncation on {config.trials} fixed trials."
             ),
         )
 

@@ -40,7 +40,7 @@ class FigS2(TaskExperiment):
             seed=(0, 1),
         ),
         "quick": TaskConfig(
-            task=("flip-flop",), g=(0.0, 0.9, 1.8), width=128, effort=0.2, trials=128, ranks=4,
+            task=("flip-flop",), g=(0.0, 0.9, 1.8), width=64, effort=0.12, trials=128, ranks=4,
             seed=tuple(range(4)),
         ),
         "paper": TaskConfig(g=(0.0, 0.9, 1.8)),
