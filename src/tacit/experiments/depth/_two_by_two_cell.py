@@ -37,21 +37,21 @@ def reveal(batch: Batch, config: Any) -> Mapping[str, Any]:
     few, more = eye, np.array([[True, True], [False, True]])
     with jax.enable_x64(True):
         starts = Lanes(eqx.filter_vmap(DeepFactorisation)((jnp.asarray(factor),) * config.depth))
-        problems = [
+        before, after = (
             Lanes(
                 eqx.filter_vmap(MatrixCompletion)(
                     jnp.asarray(targets), jnp.asarray(np.broadcast_to(mask, targets.shape))
                 )
             )
             for mask in (few, more)
-        ]
+        )
     legs = small_legs(
         config.depth,
         tolerance=config.tolerance,
         attempts=config.attempts,
         tail_attempts=config.tail_attempts,
     )
-    ends = run_stages(starts, *problems, legs, goal=config.goal, label=batch.label)
+    ends = run_stages(starts, before, after, legs, goal=config.goal, label=batch.label)
 
     def entry(end: DescentResult) -> np.ndarray:
         return products_of(end.model.tree)[:, 1, 0]

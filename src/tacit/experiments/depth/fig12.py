@@ -130,7 +130,7 @@ class Fig12(Experiment):
             away = np.abs(rank.sel({RATIO: np.inf, SCALE: smallest}) - plain_rank(config))
             found.append(
                 claim_about_value(
-                    float(away.max(skipna=False)),
+                    float(np.max(np.asarray(away))),
                     name="m = ∞ keeps the diagonal's rank",
                     statement=f"m = ∞, from αᴸ = {smallest:g}: at every depth the stable rank is "
                     f"that of the diagonal matrix, {plain_rank(config):.4g}, to 1e-3.",
