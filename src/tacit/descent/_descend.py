@@ -145,8 +145,9 @@ def _run(
         sizes.add(members.size)
         segment_began = time.perf_counter()
         before = np.asarray(lanes.status) == Outcome.running
+        bounds = {**limits, "due": jnp.int32(due)}
         lanes, now, seen = run_segment(
-            (program, given, limits, jnp.asarray(pauses)), lanes, jnp.int32(clock)
+            (program, given, bounds, jnp.asarray(pauses)), lanes, jnp.int32(clock)
         )
         status = np.asarray(lanes.status)
         seconds = time.perf_counter() - segment_began

@@ -131,18 +131,30 @@ class Program(eqx.Module):
     ) -> tuple[Lane, Array, dict[str, PyTree]]:
         """Run to each step in `until` in turn, looking at every lane there.
 
-        Steps are counted by one clock, and lanes that have ended stand still.
+        Steps are counted by one clock, and lanes that have ended stand still. The first
+        `limits["due"]` looks and the last are wanted; the others only fill the program's shape.
         """
         look = jax.vmap(self.look, in_axes=(0, self._axes, None))
         size = block_size(lanes)
         go = self._together if size == lanes.status.size else self._in_blocks
 
-        def to_next(carry: tuple[Lane, Array], stop: Array) -> tuple[tuple[Lane, Array], PyTree]:
+        def to_next(
+            carry: tuple[Lane, Array], pause: tuple[Array, Array]
+        ) -> tuple[tuple[Lane, Array], PyTree]:
+            stop, wanted = pause
             lanes, clock = go(*carry, given, limits, stop)
-            seen = look(lanes, given, clock) if self.measures or until.size > 1 else {}
-            return (lanes, clock), seen
+            if not self.measures and until.size == 1:
+                return (lanes, clock), {}
 
-        (lanes, clock), seen = jax.lax.scan(to_next, (lanes, clock), until)
+            def nothing(*args: PyTree) -> PyTree:
+                shapes = jax.eval_shape(look, *args)
+                return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+
+            return (lanes, clock), jax.lax.cond(wanted, look, nothing, lanes, given, clock)
+
+        place = jnp.arange(until.size)
+        wanted = (place < limits["due"]) | (place == until.size - 1)
+        (lanes, clock), seen = jax.lax.scan(to_next, (lanes, clock), (until, wanted))
         return lanes, clock, seen
 
     def _together(
