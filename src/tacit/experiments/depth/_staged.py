@@ -40,8 +40,11 @@ def run_stages(
     label: str,
 ) -> dict[str, DescentResult]:
     """The ends of `pre`, `warm` and `cold`, each by all legs: lanes at the goal stand still."""
-    begins = {"pre": (few, Warm()), "warm": (more, Warm(_leg("pre", len(legs) - 1)))}
-    begins |= {"cold": (more, Cold())}
+    begins: dict[str, tuple[Lanes[MatrixCompletion], Warm | Cold]] = {
+        "pre": (few, Warm()),
+        "warm": (more, Warm(_leg("pre", len(legs) - 1))),
+        "cold": (more, Cold()),
+    }
     stages = [
         Stage(
             _leg(name, place),

@@ -37,7 +37,7 @@ def reveal(batch: Batch, config: Any) -> Mapping[str, Any]:
     few, more = eye, np.array([[True, True], [False, True]])
     with jax.enable_x64(True):
         starts = Lanes(eqx.filter_vmap(DeepFactorisation)((jnp.asarray(factor),) * config.depth))
-        problems = [
+        early, late = [
             Lanes(
                 eqx.filter_vmap(MatrixCompletion)(
                     jnp.asarray(targets), jnp.asarray(np.broadcast_to(mask, targets.shape))
@@ -51,7 +51,7 @@ def reveal(batch: Batch, config: Any) -> Mapping[str, Any]:
         attempts=config.attempts,
         tail_attempts=config.tail_attempts,
     )
-    ends = run_stages(starts, *problems, legs, goal=config.goal, label=batch.label)
+    ends = run_stages(starts, early, late, legs, goal=config.goal, label=batch.label)
 
     def entry(end: DescentResult) -> np.ndarray:
         return products_of(end.model.tree)[:, 1, 0]
