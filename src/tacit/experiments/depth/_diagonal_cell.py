@@ -48,7 +48,7 @@ def flow_on_diagonals(
         attempts=config.attempts,
         tail_attempts=config.tail_attempts,
     )
-    end, _ = run_legs(starts, problems, legs, goal=config.goal, label=label)
+    end = run_legs(starts, problems, legs, goal=config.goal, label=label)
     spectra = np.prod(
         [np.linalg.svd(np.asarray(f), compute_uv=False) for f in end.model.tree.factors], axis=0
     )

@@ -14,11 +14,11 @@ from tacit.descent import (
     GradientFlow,
     HomogeneousClock,
     Lanes,
-    ScheduleResult,
     Stage,
     Stop,
     Unrolled,
     Warm,
+    descend,
     run_schedule,
 )
 from tacit.experiments.depth._flowed import products_of
@@ -67,14 +67,15 @@ def run_legs(
     *,
     goal: float | np.ndarray,
     label: str,
-) -> tuple[DescentResult, ScheduleResult]:
-    """One problem by all legs: the last one's end, and the schedule."""
-    stages = [
-        Stage(_leg("leg", place), problems, method, Stop(steps, loss=goal))
-        for place, (method, steps) in enumerate(legs)
-    ]
-    result = run_schedule(starts, stages, title=label)
-    return result.last, result
+) -> DescentResult:
+    """One problem by as many legs as it needs: none is compiled for lanes that all have ended."""
+    method, steps = legs[0]
+    end = descend(starts, problems, method, stop=Stop(steps, loss=goal), title=label)
+    for method, steps in legs[1:]:
+        if (np.asarray(end.outcome) == "converged").all():
+            break
+        end = descend(end.model, problems, method, stop=Stop(steps, loss=goal), title=label)
+    return end
 
 
 def small_legs(depth: int, *, tolerance: float, attempts: int, tail_attempts: int) -> list[Leg]:
