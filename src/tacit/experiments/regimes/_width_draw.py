@@ -21,7 +21,7 @@ def draw_width(dataset: "xarray.Dataset", config: "WidthConfig") -> Figure:
     ordered = dataset.sortby([WIDTH, GAMMA])
     lost = unconverged(dataset)
     return Figure(
-        "Wider is lazier at γ = 1; along γ ∝ √n width changes nothing",
+        "Wider is lazier at γ = 1; along γ ∝ √n width matters little",
         [_plane(ordered), _cuts(ordered)],
         caption=(
             f"Linear RNNs with their output divided by γ and centred, trained by gradient flow on "
