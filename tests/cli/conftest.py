@@ -130,6 +130,14 @@ class Tacit:
         return [int(line.split()[0]) for line in self.log.read_text().splitlines()]
 
 
+@pytest.fixture(autouse=True)
+def interruptible():
+    """Children that can be interrupted, also where the tests themselves run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def tacit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -88,7 +88,7 @@ class Modes(Experiment):
     version = 1
     Config = ModesConfig
     presets: ClassVar[Mapping[str, ModesConfig]] = {
-        "smoke": ModesConfig(scale=(1e-3, 1e-1), seed=(0, 1), early_looks=4, looks=3, last=1e3),
+        "smoke": ModesConfig(scale=(1e-3, 1e-1), seed=(0, 1), early_looks=10, looks=3, last=1e3),
         "quick": ModesConfig(scale=(1e-5, 1e-3, 1e-1), looks=30),
         "paper": ModesConfig(),
     }
