@@ -187,3 +187,23 @@ def test_bad_inputs_are_refused(kind):
         model.simulate_batch(np.ones((4, 2)))
     with pytest.raises(ValueError, match="width"):
         kind.random(0, scale=1.0, key=jax.random.key(0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_accelerators_sums_are_those_of_a_cpu(kind, monkeypatch):
+    """The branch that a CPU does not take, taken on it."""
+    model, x = drawn(kind, inputs=2), white(2, 3, 2)
+
+    def loss(model):
+        return jnp.sum(model.simulate_batch(x) ** 2)
+
+    with jax.enable_x64(True):
+        here = jax.jit(jax.grad(loss))(model)
+        monkeypatch.setattr(
+            jax.lax, "platform_dependent", lambda *args, cpu, default: default(*args)
+        )
+        jax.clear_caches()  # the backward pass is traced anew
+        there = jax.jit(jax.grad(lambda model: loss(model)))(model)
+    for a, b in zip(jax.tree.leaves(here), jax.tree.leaves(there), strict=True):
+        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-10, atol=1e-12)
+    jax.clear_caches()
