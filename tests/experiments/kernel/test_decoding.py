@@ -49,7 +49,9 @@ def test_smoke_on_the_recording(tmp_path):
     made = reproduce("kernel/table1", preset="smoke", results=tmp_path)
     assert "paper" in made.claims[0].statement
     assert "ordering" in ordering(made.claims)
-    assert float(made.dataset["r2"].sel(model="scaled").isel(step=-1).min()) > 0.2
+    scores = made.dataset["r2"].sel(model="scaled")
+    # Thirty steps, from worse than a constant to better than one, in both directions.
+    assert float(scores.isel(step=0).max()) < 0 < float(scores.isel(step=-1).min())
     assert (made.path / "figure.png").exists()
 
 
