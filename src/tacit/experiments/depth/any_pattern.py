@@ -17,8 +17,8 @@ import numpy as np
 from tacit.claims import Claim, claim_about_fraction
 from tacit.draw import Axis, Figure, Line, Mark, Panel, Points
 from tacit.experiments._base import OUTCOME, Experiment
-from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
+from tacit.experiments.depth._flow_config import FlowConfig
 from tacit.store import DEPTH, PATTERN, SCALE, SEED, SINGULAR_VALUE, START, Variable
 from tacit.sweep import Batch
 
@@ -29,7 +29,7 @@ STARTS = {"gaussian": "Gaussian start", "identity": "start α I, positive target
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnyPatternConfig(Config):
+class AnyPatternConfig(FlowConfig):
     """Parameters of depth/any-pattern."""
 
     depth: tuple[int, ...] = parameter((2, 3, 4), "number L of factors", low=2, high=8, swept=True)
@@ -52,22 +52,6 @@ class AnyPatternConfig(Config):
         low=0.0,
         high=1.0,
         analysis=True,
-    )
-    goal: float = parameter(
-        1e-14,
-        "loss of a converged run, times the smallest observed |w*|² where that is below one",
-        low=0.0,
-        high=1.0,
-    )
-    gate: float = parameter(
-        1e-10, "runs with a larger loss do not count", low=0.0, high=1.0, analysis=True
-    )
-    tolerance: float = parameter(1e-8, "relative tolerance of the flow", low=1e-12, high=1e-2)
-    tail_tolerance: float = parameter(
-        1e-5, "relative tolerance of the implicit solver", low=1e-12, high=1e-2
-    )
-    attempts: int = parameter(
-        600, "steps of the explicit solver at most; what is slower is stiff", low=1, high=10_000_000
     )
     tail_attempts: int = parameter(
         2_000, "steps of the implicit solver at most", low=1, high=10_000_000

@@ -15,8 +15,8 @@ import numpy as np
 from tacit.claims import Claim, claim_about_fraction, claim_about_mean, claim_about_value
 from tacit.draw import Axis, Band, Figure, HorizontalRule, Line, Mark, Panel, Points
 from tacit.experiments._base import OUTCOME, Experiment
-from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
+from tacit.experiments.depth._flow_config import FlowConfig
 from tacit.store import DEPTH, METHOD, PATTERN, SCALE, SEED, Variable
 from tacit.sweep import Batch
 
@@ -31,7 +31,7 @@ METHODS = {"flow": "gradient flow", "gd": "gradient descent", "adam": "Adam"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fig1Config(Config):
+class Fig1Config(FlowConfig):
     """Parameters of depth/fig1; the defaults are the paper's."""
 
     depth: tuple[int, ...] = parameter((2, 3, 4), "number L of factors", low=1, high=12, swept=True)
@@ -52,25 +52,6 @@ class Fig1Config(Config):
         tuple(range(300)), "trial: target and start", low=0, swept=True
     )
     size: int = parameter(2, "rows and columns of the matrix", low=2, high=20)
-    goal: float = parameter(
-        1e-14,
-        "loss of a converged run, times the smallest observed |w*|² where that is below one",
-        low=0.0,
-        high=1.0,
-    )
-    gate: float = parameter(
-        1e-10, "runs with a larger loss do not count", low=0.0, high=1.0, analysis=True
-    )
-    tolerance: float = parameter(1e-8, "relative tolerance of the flow", low=1e-12, high=1e-2)
-    tail_tolerance: float = parameter(
-        1e-5, "relative tolerance of the implicit solver", low=1e-12, high=1e-2
-    )
-    attempts: int = parameter(
-        600, "steps of the explicit solver at most; what is slower is stiff", low=1, high=10_000_000
-    )
-    tail_attempts: int = parameter(
-        10_000, "steps of the implicit solver at most", low=1, high=10_000_000
-    )
     steps: int = parameter(200_000, "steps of gradient descent or Adam", low=1, high=10_000_000)
     gd_rate: float = parameter(0.02, "gradient descent's learning rate", low=1e-8, high=1.0)
     adam_rate: float = parameter(1e-3, "Adam's learning rate", low=1e-8, high=1.0)

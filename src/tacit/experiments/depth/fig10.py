@@ -15,8 +15,8 @@ import numpy as np
 from tacit.claims import Claim, claim_about_fraction, claim_about_mean, claim_about_value
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points
 from tacit.experiments._base import OUTCOME, Experiment
-from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
+from tacit.experiments.depth._flow_config import FlowConfig
 from tacit.store import DEPTH, RATIO, SCALE, SEED, Variable
 from tacit.sweep import Batch
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fig10Config(Config):
+class Fig10Config(FlowConfig):
     """Parameters of depth/fig10. The paper does not give its scale."""
 
     depth: tuple[int, ...] = parameter(
@@ -44,19 +44,6 @@ class Fig10Config(Config):
     )
     size: int = parameter(3, "rows and columns, the diagonal observed", low=2, high=20)
     goal: float = parameter(1e-14, "loss of a converged run", low=0.0, high=1.0)
-    gate: float = parameter(
-        1e-10, "runs with a larger loss do not count", low=0.0, high=1.0, analysis=True
-    )
-    tolerance: float = parameter(1e-8, "relative tolerance of the flow", low=1e-12, high=1e-2)
-    tail_tolerance: float = parameter(
-        1e-5, "relative tolerance of the implicit solver", low=1e-12, high=1e-2
-    )
-    attempts: int = parameter(
-        600, "steps of the explicit solver at most; what is slower is stiff", low=1, high=10_000_000
-    )
-    tail_attempts: int = parameter(
-        10_000, "steps of the implicit solver at most", low=1, high=10_000_000
-    )
 
 
 class Fig10(Experiment):

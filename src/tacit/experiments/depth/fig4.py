@@ -14,8 +14,8 @@ import numpy as np
 from tacit.claims import Claim, claim_about_fraction, claim_about_mean, claim_about_value
 from tacit.draw import Axis, Band, Figure, HorizontalRule, Line, Mark, Panel, Points
 from tacit.experiments._base import OUTCOME, Experiment
-from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
+from tacit.experiments.depth._flow_config import FlowConfig
 from tacit.store import DEPTH, PATTERN, SCALE, SEED, Variable
 from tacit.sweep import Batch
 
@@ -38,7 +38,7 @@ TRIAL = 1.505
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fig4Config(Config):
+class Fig4Config(FlowConfig):
     """Parameters of depth/fig4; the defaults are the paper's."""
 
     depth: tuple[int, ...] = parameter((2, 3, 4), "number L of factors", low=2, high=12, swept=True)
@@ -59,25 +59,6 @@ class Fig4Config(Config):
         tuple(range(10)), "trial: target and start", low=0, swept=True
     )
     size: int = parameter(3, "rows and columns of the matrix", low=3, high=3)
-    goal: float = parameter(
-        1e-14,
-        "loss of a converged run, times the smallest observed |w*|² where that is below one",
-        low=0.0,
-        high=1.0,
-    )
-    gate: float = parameter(
-        1e-10, "runs with a larger loss do not count", low=0.0, high=1.0, analysis=True
-    )
-    tolerance: float = parameter(1e-8, "relative tolerance of the flow", low=1e-12, high=1e-2)
-    tail_tolerance: float = parameter(
-        1e-5, "relative tolerance of the implicit solver", low=1e-12, high=1e-2
-    )
-    attempts: int = parameter(
-        600, "steps of the explicit solver at most; what is slower is stiff", low=1, high=10_000_000
-    )
-    tail_attempts: int = parameter(
-        10_000, "steps of the implicit solver at most", low=1, high=10_000_000
-    )
 
 
 class Fig4(Experiment):
