@@ -2,25 +2,23 @@
 
 from typing import final
 
-import equinox as eqx
 import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
+from tacit._types import Array, Float, PRNGKeyArray, x64_for
+from tacit.models._gated import AbstractGated
 from tacit.models._gru_states import gru_states
 from tacit.models._parameter import check_length, gaussian, parameter
 from tacit.models._recurrence import (
     check_dtype,
-    checked_inputs,
-    exact_products,
     gated_parameters,
     zero_bias,
 )
 
 
 @final
-class GRU(eqx.Module):
+class GRU(AbstractGated):
     """h' = (1 − z) n + z h with gates r, z and candidate n; y = C h' (the units of `torch.nn.GRU`).
 
     r = σ(W_r x + U_r h + b_r), z = σ(W_z x + U_z h + b_z), n = tanh(W_n x + b_n + r (U_n h + c)),
@@ -60,31 +58,15 @@ class GRU(eqx.Module):
                 f"candidate_bias must have the width {self.width}, got {self.candidate_bias.shape}"
             )
 
-    @property
-    def width(self) -> int:
-        """The size d of the state."""
-        return self.recurrent_weights.shape[-1]
-
-    @precise
-    def simulate(self, inputs: ArrayLike) -> Float[Array, "time outputs"]:
-        """The outputs that follow the inputs (time, inputs) from the zero state.
-
-        Output t is read after input t has been taken in, as `LinearRNN.simulate` does.
-        """
-        count, dtype = self.input_weights.shape[1], self.recurrent_weights.dtype
-        drive = checked_inputs(inputs, ("time", "inputs"), count, dtype)
-        return _simulate(self, drive[:, None])[:, 0]
-
-    @precise
-    def simulate_batch(self, inputs: ArrayLike) -> Float[Array, "sequences time outputs"]:
-        """`simulate` for each of many sequences (sequences, time, inputs).
-
-        The numbers of `vmap`, whose gradient would make a weight matrix for each sequence before
-        it adds them up; here they come as one product.
-        """
-        count, dtype = self.input_weights.shape[1], self.recurrent_weights.dtype
-        drive = checked_inputs(inputs, ("sequences", "time", "inputs"), count, dtype)
-        return _simulate(self, drive.swapaxes(0, 1)).swapaxes(0, 1)
+    def states(self, inputs: Float[Array, "time batch inputs"]) -> Float[Array, "time batch d"]:
+        """The state after each step of each sequence, from zero."""
+        return gru_states(
+            inputs,
+            self.input_weights,
+            self.recurrent_weights,
+            self.bias,
+            self.candidate_bias,
+        )
 
     @classmethod
     def random(
@@ -112,19 +94,3 @@ class GRU(eqx.Module):
                 zero_bias(width, dtype),
                 gaussian((outputs, width), scale=scale, dtype=dtype, key=readout_key),
             )
-
-
-# Compiled here for calls outside a compiled loop, where the scan would be compiled anew each time.
-@jax.jit
-def _simulate(
-    model: GRU, inputs: Float[Array, "time batch inputs"]
-) -> Float[Array, "time batch outputs"]:
-    states = gru_states(
-        inputs,
-        model.input_weights,
-        model.recurrent_weights,
-        model.bias,
-        model.candidate_bias,
-    )
-    with exact_products():
-        return states @ model.readout.T

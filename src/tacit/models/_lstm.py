@@ -2,19 +2,19 @@
 
 from typing import final
 
-import equinox as eqx
 import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
+from tacit._types import Array, Float, PRNGKeyArray, x64_for
+from tacit.models._gated import AbstractGated
 from tacit.models._lstm_states import lstm_states
 from tacit.models._parameter import check_length, gaussian
-from tacit.models._recurrence import checked_inputs, exact_products, gated_parameters, zero_bias
+from tacit.models._recurrence import gated_parameters, zero_bias
 
 
 @final
-class LSTM(eqx.Module):
+class LSTM(AbstractGated):
     """c' = f c + i g, h' = o tanh(c'), y = C h' (the units of `torch.nn.LSTM`).
 
     With (i, f, g, o) = (σ, σ, tanh, σ)(W x + U h + b), from h = c = 0. PyTorch's two biases are one
@@ -44,27 +44,9 @@ class LSTM(eqx.Module):
             4, input_weights, recurrent_weights, bias, readout
         )
 
-    @property
-    def width(self) -> int:
-        """The size d of the hidden state."""
-        return self.recurrent_weights.shape[-1]
-
-    @precise
-    def simulate(self, inputs: ArrayLike) -> Float[Array, "time outputs"]:
-        """The outputs that follow the inputs (time, inputs) from the zero state.
-
-        Output t is read after input t has been taken in, as `LinearRNN.simulate` does.
-        """
-        count, dtype = self.input_weights.shape[1], self.recurrent_weights.dtype
-        drive = checked_inputs(inputs, ("time", "inputs"), count, dtype)
-        return _simulate(self, drive[:, None])[:, 0]
-
-    @precise
-    def simulate_batch(self, inputs: ArrayLike) -> Float[Array, "sequences time outputs"]:
-        """`simulate` for each of many sequences (sequences, time, inputs), as `GRU` has it."""
-        count, dtype = self.input_weights.shape[1], self.recurrent_weights.dtype
-        drive = checked_inputs(inputs, ("sequences", "time", "inputs"), count, dtype)
-        return _simulate(self, drive.swapaxes(0, 1)).swapaxes(0, 1)
+    def states(self, inputs: Float[Array, "time batch inputs"]) -> Float[Array, "time batch d"]:
+        """The state after each step of each sequence, from zero."""
+        return lstm_states(inputs, self.input_weights, self.recurrent_weights, self.bias)
 
     @classmethod
     def random(
@@ -91,13 +73,3 @@ class LSTM(eqx.Module):
                 zero_bias(4 * width, dtype),
                 gaussian((outputs, width), scale=scale, dtype=dtype, key=readout_key),
             )
-
-
-# Compiled here for calls outside a compiled loop, where the scan would be compiled anew each time.
-@jax.jit
-def _simulate(
-    model: LSTM, inputs: Float[Array, "time batch inputs"]
-) -> Float[Array, "time batch outputs"]:
-    states = lstm_states(inputs, model.input_weights, model.recurrent_weights, model.bias)
-    with exact_products():
-        return states @ model.readout.T
