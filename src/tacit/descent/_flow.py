@@ -24,6 +24,7 @@ from tacit._types import Array, Float, PyTree
 from tacit.descent._clock import AbstractClock
 from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import Objective
+from tacit.descent._stabilised import StabilisedRungeKutta
 
 
 class Downhill(eqx.Module):
@@ -105,8 +106,12 @@ class GradientFlow(AbstractMethod):
     def _controller(self) -> diffrax.AbstractStepSizeController:
         if self.controller is not None:
             return self.controller
+        rtol, atol = self.rtol, self.atol
+        if isinstance(self.solver, StabilisedRungeKutta):
+            stricter = self.solver.local_tolerance(rtol) / rtol
+            rtol, atol = stricter * rtol, stricter * atol
         # A little memory of the last error: fewer rejected steps at the edge of stability.
-        return diffrax.PIDController(rtol=self.rtol, atol=self.atol, pcoeff=0.3, icoeff=0.4)
+        return diffrax.PIDController(rtol=rtol, atol=atol, pcoeff=0.3, icoeff=0.4)
 
     def _error_order(self, term: diffrax.ODETerm) -> Any:
         order = self.solver.error_order(term)

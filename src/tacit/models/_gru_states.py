@@ -21,7 +21,13 @@ import jax
 import jax.numpy as jnp
 
 from tacit._types import Array, Float
-from tacit.models._recurrence import before, exact_products, gate_drives, reverse_scan
+from tacit.models._recurrence import (
+    before,
+    exact_products,
+    gate_drives,
+    reverse_scan,
+    steps_together,
+)
 
 _Sequence = Float[Array, "time batch d"]
 _Residuals = tuple[
@@ -67,7 +73,7 @@ def _forward(
             return h, (h, r, z, n, q)
 
         start = jnp.zeros((inputs.shape[1], d), inputs.dtype)
-        _, (states, *gates) = jax.lax.scan(step, start, taken)
+        _, (states, *gates) = jax.lax.scan(step, start, taken, unroll=steps_together())
     r, z, n, q = gates
     return states, (inputs, W, U, states, (r, z, n, q))
 

@@ -16,7 +16,13 @@ import jax
 import jax.numpy as jnp
 
 from tacit._types import Array, Float
-from tacit.models._recurrence import before, exact_products, gate_drives, reverse_scan
+from tacit.models._recurrence import (
+    before,
+    exact_products,
+    gate_drives,
+    reverse_scan,
+    steps_together,
+)
 
 _Sequence = Float[Array, "time batch d"]
 _Residuals = tuple[
@@ -62,7 +68,9 @@ def _forward(
             return (h, c), (h, c, i, f, g, o)
 
         start = jnp.zeros((inputs.shape[1], d), inputs.dtype)
-        _, (states, cells, *gates) = jax.lax.scan(step, (start, start), taken)
+        _, (states, cells, *gates) = jax.lax.scan(
+            step, (start, start), taken, unroll=steps_together()
+        )
     i, f, g, o = gates
     return states, (inputs, W, U, states, cells, (i, f, g, o))
 

