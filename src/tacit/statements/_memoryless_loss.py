@@ -43,11 +43,11 @@ def _coloured(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _white_over_the_sum_of_times(rng: np.random.Generator) -> dict[str, Any]:
-    """E[XXᵀ] = I for the inputs × times matrix X, as the paper prints it: Σ_t E[x_t x_tᵀ] = I."""
+    """E[X] = 0 and E[XXᵀ] = Σ_t E[x_t x_tᵀ] = I for the inputs × times matrix X, as printed."""
     drawn = _multiple(rng)
     length = int(rng.integers(2, 7))
     sequences = white_sequences(rng, length, drawn["B"].shape[1]) / np.sqrt(length)
-    return {**drawn, "sequences": sequences}
+    return {**drawn, "sequences": np.concatenate([sequences, -sequences])}
 
 
 def _is_white(sequences: Array) -> bool:
