@@ -273,8 +273,8 @@ def _nearly_fitted(rng: np.random.Generator) -> dict[str, Any]:
         Erratum(
             place="proof of Lemma 6.3, last display",
             as_printed="on sequences of length n the loss is Σ_{i=0}^{n} 2^{2i} δ²",
-            as_corrected="the sum ends at i = n − 1, as its own case k = 3 does, and has the factor "
-            "½ too (which is restored in the check, so that the end of the sum alone is judged)",
+            as_corrected="the sum ends at i = n − 1, as its own case k = 3 does, and has the "
+            "factor ½ too (restored in the check, so that the end of the sum alone is judged)",
             constants={"end": 1},
         ),
     ],
