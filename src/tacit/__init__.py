@@ -6,7 +6,8 @@ factorisations. Rooms are imported when they are first used, so that `import tac
 - `tacit.reproduce("lowdim/fig1a", width=[40, 100])` runs an experiment;
 - `tacit.descend(model, problem, method, stop=...)` trains a model, or thousands at once;
 - `tacit.models`, `tacit.problems`, `tacit.descent`, `tacit.measures` are the parts;
-- `tacit.theory` predicts the same numbers without training.
+- `tacit.theory` predicts the same numbers without training;
+- `tacit.verify("memoryless/lemma3.1")` checks the papers' statements on random instances.
 """
 
 import importlib
@@ -15,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from tacit._version import __version__
 
 if TYPE_CHECKING:
-    from tacit import descent, draw, experiments, measures, models, problems, theory
+    from tacit import descent, draw, experiments, measures, models, problems, statements, theory
     from tacit.descent import descend
     from tacit.experiments import reproduce
+    from tacit.statements import verify
 
 __all__ = [
     "__version__",
@@ -29,10 +31,16 @@ __all__ = [
     "models",
     "problems",
     "reproduce",
+    "statements",
     "theory",
+    "verify",
 ]
 
-_DOORS = {"descend": "tacit.descent", "reproduce": "tacit.experiments"}
+_DOORS = {
+    "descend": "tacit.descent",
+    "reproduce": "tacit.experiments",
+    "verify": "tacit.statements",
+}
 
 
 def __getattr__(name: str) -> Any:

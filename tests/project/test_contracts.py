@@ -36,6 +36,7 @@ def test_importing_tacit_changes_no_setting_of_jax():
 import json, jax
 before = dict(jax.config.values)
 import tacit, tacit.descent, tacit.models, tacit.measures, tacit.problems, tacit.experiments
+import tacit.statements
 import tacit.experiments.lowdim._balanced
 after = dict(jax.config.values)
 print(json.dumps([sorted(k for k in after if repr(after[k]) != repr(before.get(k))), len(before)]))
@@ -47,7 +48,13 @@ print(json.dumps([sorted(k for k in after if repr(after[k]) != repr(before.get(k
 
 @pytest.mark.parametrize(
     "statement",
-    ["import tacit", "import tacit.experiments", "from tacit.cli import main", "import tacit.draw"],
+    [
+        "import tacit",
+        "import tacit.experiments",
+        "from tacit.cli import main",
+        "import tacit.draw",
+        "import tacit.statements; tacit.statements.paper_names()",
+    ],
 )
 def test_light_imports_leave_heavy_libraries_alone(statement):
     heavy = ["jax", "equinox", "optax", "xarray", "matplotlib", "plotly", "scipy", "pandas"]

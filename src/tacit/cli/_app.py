@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tacit._version import __version__
-from tacit.cli import _list, _merge, _reproduce, _status
+from tacit.cli import _list, _merge, _reproduce, _status, _verify
 from tacit.experiments import UsageError, results_folder
 from tacit.store import StoreError, WriteError
 from tacit.sweep import WorkersError, WorkersLostError
@@ -173,6 +173,58 @@ def merge_command(
 ) -> int:
     """Take stored parts that were made elsewhere: on a GPU machine, on a cluster."""
     return _merge.run(sources, into=results_folder(into), as_json=as_json)
+
+
+@app.command("verify")
+def verify_command(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PAPER|PAPER/STATEMENT]…", help="What to check; else everything."),
+    ] = None,
+    instances: Annotated[
+        int | None,
+        typer.Option(
+            "--instances",
+            metavar="N",
+            parser=_whole_number,
+            help="Random instances of each; else each statement's own number.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", metavar="S", parser=_whole_number, help="Seed of the instances."),
+    ] = 0,
+    mutations: Annotated[
+        bool,
+        typer.Option(
+            "--mutations", help="Show also that wrong constants and broken hypotheses are caught."
+        ),
+    ] = False,
+    replay_file: Annotated[
+        Path | None,
+        typer.Option("--replay", metavar="FILE", help="Check the one instance in this file."),
+    ] = None,
+    errata: Annotated[
+        Path | None,
+        typer.Option("--errata", metavar="FILE", help="Write the page of errata to this file."),
+    ] = None,
+    results: Results = None,
+    as_json: AsJson = False,
+) -> int:
+    """Check the papers' theorems on random instances.
+
+    Exit 0 when nothing unexpected happened, 1 when something did, 2 on wrong use.
+    """
+    return _verify.run(
+        targets or [],
+        instances=instances,
+        seed=seed,
+        mutations=mutations,
+        replay_file=replay_file,
+        errata=errata,
+        results=results,
+        as_json=as_json,
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,23 +1,9 @@
-"""Errors of use, each in one sentence that can be shown as it is."""
+"""Errors of experiments, each in one sentence that can be shown as it is."""
 
-import difflib
-from collections.abc import Iterable
+from tacit._errors import UsageError, nearest
 
-
-class UsageError(ValueError):
-    """A wrong input: the message names the field, the value received and what is allowed."""
+__all__ = ["ReproductionError", "UsageError", "nearest"]
 
 
 class ReproductionError(RuntimeError):
     """A run of which nothing came out: every batch failed. Its notes hold the first traceback."""
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint after a wrong name: the nearest known ones, or else all of them."""
-    options = sorted(known)
-    begun = [option for option in options if name and option.startswith(name)]
-    near = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
-    close = list(dict.fromkeys([*begun, *near]))[:3]
-    if close:
-        return "did you mean " + " or ".join(repr(option) for option in close) + "?"
-    return f"known: {', '.join(options)}" if options else "there are none"

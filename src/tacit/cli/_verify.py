@@ -1,0 +1,143 @@
+"""`tacit verify`."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.experiments import UsageError, results_folder
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tacit.statements import Verification, Verified
+
+_COLOURS = {"holds": "green", "holds with a correction": "cyan", "fails": "red"}
+
+
+def run(
+    targets: Sequence[str],
+    *,
+    instances: int | None,
+    seed: int,
+    mutations: bool,
+    replay_file: Path | None,
+    errata: Path | None,
+    results: Path | None,
+    as_json: bool,
+) -> int:
+    """Check statements, or one kept instance, or write the page of errata."""
+    from rich.console import Console
+
+    from tacit.statements import StatementError, errata_page, replay, verify
+
+    alone = [name for name, given in (("--replay", replay_file), ("--errata", errata)) if given]
+    if alone and (targets or instances is not None or mutations or len(alone) > 1):
+        raise UsageError(f"{alone[0]}: it stands alone, without statements and other options")
+    # With --json standard output is for the object alone.
+    console = Console(stderr=as_json, soft_wrap=False)
+    try:
+        if errata is not None:
+            return _write_errata(errata, errata_page())
+        if replay_file is not None:
+            done = replay(replay_file)
+        else:
+            with console.status("") as status:
+                done = verify(
+                    *targets,
+                    instances=instances,
+                    seed=seed,
+                    mutations=mutations,
+                    progress=lambda one: status.update(one.id),
+                )
+    except StatementError as error:  # written wrongly, which is no verdict
+        print(f"tacit: {error}", file=sys.stderr)
+        return 1
+    kept = {} if replay_file is not None else _kept(done, results_folder(results))
+    _tell(console, done, kept)
+    if as_json:
+        record = done.to_dict()
+        for entry in record["statements"]:
+            entry["instance"] = str(kept[entry["id"]]) if entry["id"] in kept else None
+        print(json.dumps(record, ensure_ascii=False))
+    return 0 if done.as_expected else 1
+
+
+def _write_errata(path: Path, page: str) -> int:
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"errata: {str(path)!r} cannot be written: {error.strerror}") from error
+    print(path)
+    return 0
+
+
+def _kept(done: "Verification", folder: Path) -> dict[str, Path]:
+    """The worst instance of what fails, in a file each."""
+    return {
+        one.statement.id: one.worst.save(
+            folder / "verify" / f"{one.statement.id}-seed{one.worst.seed}-{one.worst.index}.npz"
+        )
+        for one in done.statements
+        if one.verdict == "fails"
+    }
+
+
+def _tell(console: "Console", done: "Verification", kept: dict[str, Path]) -> None:
+    from rich.table import Table
+
+    # A long table has one line for each; a narrow terminal has no room for words.
+    long, wide = len(done.statements) > 3, console.width >= 110
+    table = Table(header_style="bold", expand=False)
+    table.add_column("statement", overflow="fold", no_wrap=wide)
+    if wide:
+        table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=24)
+        table.add_column(
+            "in our words", overflow="ellipsis", no_wrap=long, max_width=_room(console)
+        )
+    table.add_column("tried", justify="right")
+    table.add_column("worst margin", no_wrap=wide)
+    table.add_column("verdict", no_wrap=wide)
+    for one in done.statements:
+        mark = "" if one.as_expected else "  ← not as expected"
+        words = (one.statement.place, one.statement.words) if wide else ()
+        table.add_row(
+            one.statement.id,
+            *words,
+            str(one.claim.samples),
+            f"{one.claim.measured:.1e} {'≤' if one.claim.relation == '<=' else '≥'} "
+            f"{one.claim.bound:.0e}",
+            f"[{_COLOURS.get(one.verdict, 'yellow')}]{one.verdict}[/]{mark}",
+        )
+    console.print(table)
+    for one in done.statements:
+        for line in _lines(one, kept):
+            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"  {_counts(done)}; {done.seconds:.1f} s", highlight=False)
+
+
+def _room(console: "Console") -> int:
+    """What the other columns leave to the words."""
+    return max(20, console.width - 130)
+
+
+def _lines(one: "Verified", kept: dict[str, Path]) -> list[str]:
+    """What the table has no room for: why, and where to look."""
+    name = one.statement.id
+    lines = []
+    for erratum, trial in one.printed:
+        word = "correction" if not trial.met else "NOT SHOWN, the printed form holds too"
+        place = erratum.place or one.statement.place
+        lines.append(f"{name}: {word} ({place}): {erratum.as_corrected}")
+    lines += [f"{name}: NOT CAUGHT: {what}" for what, caught in one.mutants if not caught]
+    if one.verdict == "fails" and one.statement.because:
+        lines.append(f"{name}: expected to fail, because {one.statement.because}")
+    if name in kept:
+        lines.append(f"{name}: the worst instance: tacit verify --replay {kept[name]}")
+    return lines
+
+
+def _counts(done: "Verification") -> str:
+    verdicts = [one.verdict for one in done.statements]
+    return ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(verdicts))

@@ -1,0 +1,79 @@
+"""Students of a memoryless teacher: random ones, extrapolating ones, and the recursion."""
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def random_student(
+    rng: np.random.Generator, width: int, outputs: int, inputs: int
+) -> dict[str, Any]:
+    """A, B and C with independent Gaussian entries, A of spectral radius about one."""
+    return {
+        "A": rng.normal(size=(width, width)) / np.sqrt(width),
+        "B": rng.normal(size=(width, inputs)),
+        "C": rng.normal(size=(outputs, width)),
+    }
+
+
+def extrapolating_student(
+    rng: np.random.Generator, width: int, target: Array, seen: int
+) -> dict[str, Any]:
+    """CB = W* and C A^j B = 0 for every j ≥ 1 although A ≠ 0, in a random basis of the states.
+
+    `seen` states are seen by C; A takes B's part in them to zero and feeds the hidden ones.
+    """
+    outputs, inputs = target.shape
+    B = rng.normal(size=(width, inputs))
+    A = rng.normal(size=(width, width)) / np.sqrt(width)
+    A[:seen, seen:] = 0
+    A[:seen, :seen] -= A[:seen, :seen] @ B[:seen] @ np.linalg.pinv(B[:seen])
+    C = np.zeros((outputs, width))
+    C[:, :seen] = target @ np.linalg.pinv(B[:seen])
+    basis, _ = np.linalg.qr(rng.normal(size=(width, width)))
+    return {"A": basis @ A @ basis.T, "B": basis @ B, "C": C @ basis.T}
+
+
+def last_outputs(A: Array, B: Array, C: Array, sequences: Array) -> Array:
+    """Run the recursion (1): sequences (samples, length, inputs) → (samples, outputs)."""
+    state = np.zeros((len(sequences), len(A)))
+    for step in range(sequences.shape[1]):
+        state = state @ A.T + sequences[:, step] @ B.T
+    return state @ C.T
+
+
+def white_sequences(rng: np.random.Generator, length: int, inputs: int) -> Array:
+    """Equally likely sequences whose second moment is exactly the identity.
+
+    They are rows of a scaled orthogonal matrix: neither Gaussian, nor independent in time, nor
+    centred.
+    """
+    size = length * inputs
+    rows, _ = np.linalg.qr(rng.normal(size=(size, size)))
+    return np.sqrt(size) * rows.reshape(size, length, inputs)
+
+
+def second_moment(sequences: Array) -> Array:
+    """E[x xᵀ] of equally likely sequences, over all times and inputs together."""
+    flat = sequences.reshape(len(sequences), -1)
+    return flat.T @ flat / len(flat)
+
+
+def error_of(A: Array, B: Array, C: Array, target: Array, sequences: Array) -> Array:
+    """The recursion's last output less the teacher's, for each sequence."""
+    return last_outputs(A, B, C, sequences) - sequences[:, -1] @ target.T
+
+
+def lag_errors(A: Array, B: Array, C: Array, target: Array, length: int) -> Array:
+    """CB − W*, CAB, …, by feeding unit impulses: (length, outputs, inputs)."""
+    inputs = B.shape[1]
+    impulses = np.eye(length * inputs).reshape(-1, length, inputs)
+    errors = error_of(A, B, C, target, impulses)
+    return errors.reshape(length, inputs, -1)[::-1].transpose(0, 2, 1)
+
+
+def simulated_loss(A: Array, B: Array, C: Array, target: Array, length: int) -> float:
+    """Half the mean squared error over white sequences: here scaled unit impulses."""
+    return 0.5 * float(np.sum(lag_errors(A, B, C, target, length) ** 2))

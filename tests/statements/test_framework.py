@@ -1,0 +1,323 @@
+"""The frame around statements: what it refuses, what it counts as a failure, what it keeps."""
+
+import math
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.statements import (
+    Erratum,
+    StatementError,
+    UsageError,
+    find_statements,
+    read_instance,
+    replay,
+    statement,
+    statement_ids,
+    try_statement,
+    verify,
+)
+from tacit.statements import _registry as registry
+from tacit.statements._instance import Instance, draw_instance
+from tacit.statements._numbers import complex_step, residual, slack
+from tacit.statements._statement import REGISTERED
+
+
+def draw_sides(rng):
+    return {"a": rng.uniform(1, 2), "b": rng.uniform(1, 2), "name": "right-angled"}
+
+
+@pytest.fixture
+def make(monkeypatch):
+    """A decorator whose statements are forgotten after the test."""
+    monkeypatch.setattr("tacit.statements._statement.REGISTERED", dict(REGISTERED))
+
+    def made(check, **options):
+        given = {
+            "place": "Elements I.47",
+            "words": "the square on the long side is the sum of the others",
+            "draw": draw_sides,
+            "tolerance": 1e-12,
+            "hypotheses": {"a > 0": lambda a: a > 0},
+            "mutations": [{"power": 3}],
+            **options,
+        }
+        return statement("euclid/pythagoras", **given)(check)
+
+    return made
+
+
+def pythagoras(a, b, *, power=2):
+    return residual(np.hypot(a, b) ** power, a**power + b**power)
+
+
+def test_a_statement_is_found_tried_and_mutated(make):
+    made = make(pythagoras)
+    assert made(3.0, 4.0) < 1e-12
+    trial = try_statement(made, instances=5)
+    assert trial.met
+    assert trial.instances == 5
+    assert not try_statement(made, constants={"power": 3}).met
+
+
+def test_slack_of_an_inequality_may_be_anything_above_nothing(make):
+    made = make(
+        lambda a, b, *, power=1: slack(np.hypot(a, b), (a + b) ** power),
+        kind="inequality",
+        mutations=[{"power": 0}],
+    )
+    assert made.bound == -1e-12
+    assert 0 < try_statement(made).margin < 1
+    assert try_statement(made, constants={"power": 0}).margin < 0
+
+
+@pytest.mark.parametrize(("kind", "worst"), [("equality", math.inf), ("inequality", -math.inf)])
+def test_no_number_is_a_failure(make, kind, worst):
+    made = make(lambda a, *, power=2: math.nan, kind=kind)
+    trial = try_statement(made, instances=2)
+    assert not trial.met
+    assert trial.margin == worst
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"draw": lambda rng: {"a": -1.0, "b": 1.0}}, "breaks \\['a > 0'\\]"),
+        ({"draw": lambda rng: {"a": 1.0}}, "needs \\['b'\\]"),
+        ({"draw": lambda rng: {"a": 1.0, "b": [None]}}, "the field 'b'"),
+        ({"draw": lambda rng: {"a": 1.0, "b": 1 / 0}}, "generator raised ZeroDivisionError"),
+        ({"hypotheses": {"c > 0": lambda c: c > 0}}, "the hypothesis 'c > 0' needs"),
+        ({"hypotheses": {"odd": lambda a: a.size}}, "raised AttributeError"),
+    ],
+)
+def test_what_is_written_wrongly_is_an_error_and_no_verdict(make, options, words):
+    with pytest.raises(StatementError, match=words):
+        try_statement(make(pythagoras, **options))
+
+
+def test_a_draw_without_a_hypothesis_must_break_that_one_alone(make):
+    both = {"a > 0": lambda a: a > 0, "b > 0": lambda b: b > 0}
+    for draw, words in (
+        (draw_sides, "it breaks \\[\\]"),
+        (lambda rng: {"a": -1.0, "b": -1.0}, "it breaks \\['a > 0', 'b > 0'\\]"),
+    ):
+        made = make(pythagoras, hypotheses=both, without={"a > 0": draw})
+        with pytest.raises(StatementError, match=words):
+            try_statement(made, without="a > 0")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"mutations": []}, "nothing shows that it can fail"),
+        ({"mutations": [{"factor": 1}]}, "no keyword-only argument \\['factor'\\]"),
+        ({"without": {"b > 0": draw_sides}}, "no hypothesis \\['b > 0'\\]"),
+        ({"kind": "similar"}, "kind: received 'similar'"),
+        ({"tolerance": -1.0}, "tolerance"),
+        ({"instances": 0}, "instances"),
+        ({"expected": "fails"}, "say why"),
+        (
+            {"errata": [Erratum(as_printed="x", as_corrected="y", without="a > 0")]},
+            "no draw without",
+        ),
+    ],
+)
+def test_wrong_declarations(make, options, words):
+    with pytest.raises(ValueError, match=words):
+        make(pythagoras, **options)
+
+
+def test_an_erratum_needs_something_that_shows_it():
+    with pytest.raises(ValueError, match="exactly one of the two"):
+        Erratum(as_printed="x", as_corrected="y")
+
+
+def verified(monkeypatch, made, **options):
+    monkeypatch.setattr("tacit.statements._verify.find_statements", lambda *_: [made])
+    (one,) = verify(made.id, **options).statements
+    return one
+
+
+def test_the_three_verdicts(make, monkeypatch):
+    wrong = Erratum(as_printed="cubes", as_corrected="squares", constants={"power": 3})
+    for check, options, verdict, as_expected in (
+        (pythagoras, {}, "holds", True),
+        (pythagoras, {"errata": [wrong]}, "holds with a correction", True),
+        (lambda a, b, *, power=2: abs(a - b), {}, "fails", False),
+    ):
+        one = verified(monkeypatch, make(check, **options))
+        assert (one.verdict, one.as_expected) == (verdict, as_expected)
+
+
+def test_an_erratum_that_is_not_shown_is_unexpected(make, monkeypatch):
+    fine = Erratum(as_printed="squares", as_corrected="squares", constants={"power": 2})
+    one = verified(monkeypatch, make(pythagoras, errata=[fine]))
+    assert one.verdict == "holds"
+    assert not one.as_expected
+
+
+def test_a_failure_may_be_expected_and_says_why(make, monkeypatch):
+    def cubes(a, b, *, power=3):
+        return pythagoras(a, b, power=power)
+
+    made = make(cubes, mutations=[{"power": 4}], expected="fails", because="cubes do not add up")
+    one = verified(monkeypatch, made)
+    assert (one.verdict, one.as_expected) == ("fails", True)
+    assert one.to_dict()["because"] == "cubes do not add up"
+
+
+def test_a_mutant_that_is_not_caught_is_unexpected(make, monkeypatch):
+    made = make(lambda a, b, *, power=2: 0.0)
+    assert verified(monkeypatch, made).as_expected
+    one = verified(monkeypatch, made, mutations=True)
+    assert one.mutants == (("power=3", False),)
+    assert not one.as_expected
+
+
+def test_a_printed_form_is_tried_on_more_instances_until_it_fails(make, monkeypatch):
+    def seldom(a, b, *, power=2):
+        return 0.0 if power == 2 or a < 1.8 else 1.0
+
+    wrong = Erratum(as_printed="cubes", as_corrected="squares", constants={"power": 3})
+    made = make(seldom, errata=[wrong], instances=50)
+    assert try_statement(made, instances=1, constants={"power": 3}).met
+    assert verified(monkeypatch, made, instances=1).verdict == "holds with a correction"
+
+
+def test_the_python_door():
+    done = tacit.verify("memoryless/lemma3.1", instances=4, seed=3)
+    (one,) = done.statements
+    assert done.as_expected
+    assert one.claim.samples == 4
+    assert one.worst.seed == 3
+    assert done.to_dict()["statements"][0]["id"] == "memoryless/lemma3.1"
+
+
+def test_worst_instance_is_the_worst_and_does_not_depend_on_how_many_follow():
+    (made,) = find_statements("memoryless/lemma3.1")
+    margins = [try_statement(made, instances=n).margin for n in (1, 2, 10)]
+    assert margins == sorted(margins)
+    ten = try_statement(made, instances=10)
+    one = draw_instance(made, 0, ten.worst.index)
+    assert all(np.array_equal(one.fields[k], ten.worst.fields[k]) for k in one.fields)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: verify("memoryles"), "did you mean 'memoryless'"),
+        (lambda: verify("memoryless/lema3.1"), "did you mean 'memoryless/lemma3.1'"),
+        (lambda: verify("nowhere/lemma1"), "'nowhere/lemma1' is not known"),
+        (lambda: verify(""), "'' is not known"),
+        (lambda: verify("memoryless", instances=0), "instances: received 0"),
+        (lambda: verify("memoryless", instances=True), "instances: received True"),
+        (lambda: verify("memoryless", seed=-1), "seed: received -1"),
+    ],
+)
+def test_wrong_use(call, words):
+    with pytest.raises(UsageError, match=words):
+        call()
+
+
+def test_targets_count_once():
+    ids = [one.id for one in find_statements("memoryless/lemma3.2", "memoryless")]
+    assert sorted(ids) == sorted(statement_ids("memoryless"))
+    assert len(ids) == len(set(ids))
+
+
+def test_every_public_file_of_the_room_is_a_paper():
+    assert "memoryless" in registry.paper_names()
+    assert all(statement_ids(paper) for paper in registry.paper_names())
+
+
+class TestReplay:
+    @pytest.fixture
+    def kept(self, tmp_path):
+        (made,) = find_statements("memoryless/theorem4.1")
+        return draw_instance(made, 0, 0).save(tmp_path / "kept.npz")
+
+    def rewritten(self, kept, **changes):
+        with np.load(kept) as archive:
+            content = {**archive, **changes}
+        np.savez(kept, **{k: v for k, v in content.items() if v is not None})
+        return kept
+
+    def test_it_is_the_same_instance(self, kept):
+        (one,) = replay(kept).statements
+        (made,) = find_statements("memoryless/theorem4.1")
+        assert one.claim.measured == try_statement(made, instances=1).margin
+        assert one.verdict == "holds"
+
+    def test_an_instance_without_a_hypothesis_fails_again(self, tmp_path):
+        (made,) = find_statements("memoryless/theorem4.1")
+        path = draw_instance(made, 0, 0, "k > d").save(tmp_path / "kept.npz")
+        done = replay(path)
+        assert done.statements[0].verdict == "fails"
+        assert not done.as_expected
+
+    def test_hypotheses_are_checked(self, kept):
+        self.rewritten(kept, **{"field.length": np.asarray(1)})
+        with pytest.raises(UsageError, match="breaks the hypothesis 'k > d'"):
+            replay(kept)
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"statement": None}, "is no instance of a statement"),
+            ({"seed": np.asarray("zero")}, "is no instance of a statement"),
+            ({"statement": np.asarray("memoryless")}, "not a statement"),
+            ({"statement": np.asarray("memoryless/lemma9")}, "is not known"),
+            ({"without": np.asarray("luck")}, "no hypothesis"),
+        ],
+    )
+    def test_files_that_are_no_instances(self, kept, changes, words):
+        with pytest.raises(UsageError, match=words):
+            replay(self.rewritten(kept, **changes))
+
+    def test_lacking_fields_are_an_error(self, kept):
+        with pytest.raises(StatementError, match="needs \\['A'\\]"):
+            replay(self.rewritten(kept, **{"field.A": None}))
+
+    @pytest.mark.parametrize("content", [b"", b"not a zip", b"\x80\x04N."])
+    def test_unreadable_files(self, tmp_path, content):
+        path = tmp_path / "kept.npz"
+        path.write_bytes(content)
+        with pytest.raises(UsageError, match="cannot be read as an instance"):
+            read_instance(path)
+        with pytest.raises(UsageError, match="there is no file"):
+            read_instance(tmp_path / "none.npz")
+
+    def test_pickled_content_is_refused(self, tmp_path):
+        path = tmp_path / "kept.npz"
+        np.savez(path, A=np.array([{"a": 1}], dtype=object))
+        with pytest.raises(UsageError, match="without pickled content"):
+            read_instance(path)
+
+    def test_a_cut_file_is_refused(self, kept):
+        kept.write_bytes(kept.read_bytes()[:-40])
+        with pytest.raises(UsageError, match="cannot be read"):
+            read_instance(kept)
+
+
+def test_all_kinds_of_fields_come_back(tmp_path):
+    fields = {"x": np.arange(3), "z": np.array([1j]), "n": 3, "y": 0.5, "s": "a", "b": True}
+    again = read_instance(Instance("p/s", 1, 2, "", fields).save(tmp_path / "deep" / "kept.npz"))
+    assert again.seed, again.index == (1, 2)
+    assert {k: type(v) for k, v in again.fields.items()} == {k: type(v) for k, v in fields.items()}
+
+
+def test_numbers():
+    assert residual([1.0, 2.0], [1.0, 2.2]) == pytest.approx(0.2 / 2.2)
+    assert residual(0.0, 0.0) == 0
+    assert residual([np.nan, 0.0], [1.0, 0.0]) == residual(np.inf, np.inf) == math.inf
+    with pytest.raises(ValueError, match="shapes"):
+        residual([1.0], 1.0)
+    assert slack(1.0, 2.0) == 0.5
+    assert slack([1.0, 3.0], [2.0, 2.0]) == pytest.approx(-1 / 3)
+    assert slack(0.0, 0.0) == 0
+    assert slack(np.nan, 1.0) == slack([0.0, 1.0], [1.0, np.nan]) == slack(np.inf, 1) == -math.inf
+    assert slack([1.0, 1.0], [2.0, np.inf]) == 0.5
+    assert slack(1.0, np.inf) == 1.0
+    x = np.array([0.3, -2.0])
+    np.testing.assert_allclose(complex_step(lambda v: np.sum(np.sin(v)), x), np.cos(x), rtol=1e-15)

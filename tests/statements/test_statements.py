@@ -1,0 +1,87 @@
+"""Every registered statement: it holds, what is wrong is caught, what is printed wrongly fails."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.statements import errata_page, find_statements, read_instance, try_statement, verify
+from tacit.statements._instance import draw_instance
+from tacit.statements._trial import margin_of
+from tacit.statements._verify import try_printed
+
+FEW = 3
+STATEMENTS = find_statements()
+ERRATA_PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
+
+every = pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s.id)
+
+
+@every
+def test_comes_out_as_expected(statement):
+    (done,) = verify(statement.id, instances=min(FEW, statement.instances)).statements
+    assert done.as_expected, (done.verdict, done.claim.measured, done.printed)
+
+
+@pytest.mark.parametrize(
+    ("statement", "mutation"),
+    [(s, m) for s in STATEMENTS for m in s.mutations],
+    ids=lambda x: x.id if hasattr(x, "id") else str(x),
+)
+def test_wrong_constant_is_caught(statement, mutation):
+    assert mutation.items() - statement.constants.items(), "a mutation must change something"
+    assert not try_statement(statement, constants=mutation, until_failure=True).met
+
+
+@pytest.mark.parametrize(
+    ("statement", "hypothesis"),
+    [(s, h) for s in STATEMENTS for h in s.without],
+    ids=lambda x: x.id if hasattr(x, "id") else x,
+)
+def test_broken_hypothesis_is_caught(statement, hypothesis):
+    # that it breaks this hypothesis and no other, the draw itself is held to
+    assert not try_statement(statement, without=hypothesis, until_failure=True).met
+
+
+@pytest.mark.parametrize(
+    ("statement", "erratum"),
+    [(s, e) for s in STATEMENTS for e in s.errata],
+    ids=lambda x: x.id if hasattr(x, "id") else (x.place or "itself"),
+)
+def test_printed_form_fails(statement, erratum):
+    assert not try_printed(statement, erratum, instances=1).met
+
+
+@every
+def test_replay_is_exact(statement, tmp_path):
+    instance = draw_instance(statement, 7, 1)
+    again = read_instance(instance.save(tmp_path / "kept.npz"))
+    assert margin_of(statement, again) == margin_of(statement, instance)
+    assert again.fields.keys() == instance.fields.keys()
+    for name, value in instance.fields.items():
+        assert type(again.fields[name]) is type(value)
+        np.testing.assert_array_equal(again.fields[name], value)
+
+
+@every
+def test_instances_depend_on_seed_and_index_alone(statement):
+    def same(one, other):
+        return all(np.array_equal(one.fields[k], other.fields[k]) for k in one.fields)
+
+    first = draw_instance(statement, 0, 1)
+    assert same(first, draw_instance(statement, 0, 1))
+    assert not same(first, draw_instance(statement, 0, 2))
+    assert not same(first, draw_instance(statement, 1, 1))
+
+
+@every
+def test_speaks_for_itself(statement):
+    assert statement.place
+    assert len(statement.words.split()) >= 5
+    assert statement.check.__doc__
+
+
+def test_page_of_errata_is_the_committed_one():
+    assert ERRATA_PAGE.read_text(encoding="utf-8") == errata_page(), (
+        "make it again: tacit verify --errata docs/errata.md"
+    )
