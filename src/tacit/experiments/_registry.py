@@ -65,6 +65,7 @@ BUILT_IN = {
     "connectivity/fig4": "tacit.experiments.connectivity.fig4:Fig4",
     "connectivity/figs2": "tacit.experiments.connectivity.figs2:FigS2",
     "connectivity/figs3": "tacit.experiments.connectivity.figs3:FigS3",
+    "connectivity/figs4": "tacit.experiments.connectivity.figs4:FigS4",
     "connectivity/exact": "tacit.experiments.connectivity.exact:Exact",
     "regimes/control": "tacit.experiments.regimes.control:Control",
     "regimes/floor": "tacit.experiments.regimes.floor:Floor",
