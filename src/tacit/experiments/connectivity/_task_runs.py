@@ -27,8 +27,8 @@ def the_task(name: str, config: TaskConfig) -> Task:
 
 
 def task_runs(batch: Batch, config: TaskConfig) -> Mapping[str, Any]:
-    """All seeds of one task and strength, as lanes of one program."""
-    task, g = the_task(batch.one("task"), config), batch.one("g")
+    """Networks on one task, of any strengths and seeds, as lanes of one program."""
+    task = the_task(batch.one("task"), config)
     epochs = config.epochs(batch.one("task"))
     keys = [jax.random.split(jax.random.key(int(seed)), 4) for seed in batch.column("seed")]
     kind = {"code": BY_MAPS, "paper": BY_VECTORS}[config.parametrisation]
@@ -37,12 +37,12 @@ def task_runs(batch: Batch, config: TaskConfig) -> Mapping[str, Any]:
             config.width,
             inputs=task.inputs,
             outputs=task.outputs,
-            g=g,
+            g=float(g),
             dt=task.dt,
             parametrisation=kind,
             key=own[0],
         )
-        for own in keys
+        for g, own in zip(batch.column("g"), keys, strict=True)
     ]
     result = descend(
         Lanes.stack(starts),

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from tacit.experiments._accelerator import accelerated
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
 from tacit.store import SEED, SINGULAR_VALUE, STEP, Variable
-from tacit.sweep import Batch
+from tacit.sweep import Batch, Grid
 
 TASK, STRENGTH, RANK, UNIT, TIME, CHANNEL = "task", "g", "rank", "unit", "time", "channel"
 TASKS = {"flip-flop": 1000, "mante": 2000, "romo": 6000}
@@ -63,6 +64,10 @@ class TaskExperiment(Experiment):
     Config = TaskConfig
     batch_by = (TASK, STRENGTH)
 
+    def grid(self, config: Config) -> Grid:
+        """On an accelerator all networks of a task are one batch; else those of each strength."""
+        return Grid(config.axes(), batch_by=(TASK,) if accelerated() else self.batch_by)
+
     def variables(self, config: TaskConfig) -> dict[str, Variable]:
         """Curves, spectra, truncations, the shuffled control, and one trial to look at."""
         trial = (TIME, CHANNEL)
@@ -100,7 +105,7 @@ class TaskExperiment(Experiment):
         }
 
     def cell(self, batch: Batch, config: TaskConfig) -> Mapping[str, Any]:
-        """Train all seeds of one task and strength, and look at them."""
+        """Train networks on one task, and look at them."""
         from tacit.experiments.connectivity._task_runs import task_runs
 
         return task_runs(batch, config)
