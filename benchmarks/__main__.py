@@ -13,6 +13,7 @@ BENCHMARKS = (
     "gru_many_seeds",
     "kernel_training",
     "rate_rnn",
+    "rate_rnn_gpu",
 )
 
 

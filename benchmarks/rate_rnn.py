@@ -2,8 +2,15 @@
 
 Peers: a plain PyTorch loop over the steps of a trial, as one writes it on a first day, and the same
 scan in JAX left to automatic differentiation. The share of the machine's peak is that of a large
-float32 matrix product in the same run, on the same core.
+float32 matrix product in the same run, on the same core. Two processes on two cores, as sweeps run
+networks on a CPU, are compared with one: how much more they get done, by wall time and, since other
+programs may be at work, by the CPU time that each of them needs.
 """
+
+import os
+import subprocess
+import sys
+import time
 
 from benchmarks._measure import best_of, cpu_seconds, pin, report
 
@@ -116,8 +123,62 @@ def torch_loop() -> float:
     return 4 * best_of(work)
 
 
+ROUNDS = 4
+
+
+def worker(core: int) -> None:
+    """One process of some: warm up, then a round for each line on standard input."""
+    os.sched_setaffinity(0, {core})
+    ours = Ours(by_hand=True)
+    ours()
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        began, used = time.perf_counter(), time.process_time()
+        ours()
+        print(time.perf_counter() - began, time.process_time() - used, flush=True)
+
+
+def seconds_of(cores: list[int]) -> tuple[float, float]:
+    """Wall and CPU seconds of a round in which a process on each core trains a network."""
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.rate_rnn", "--worker", str(core)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for core in cores
+    ]
+    for process in started:
+        process.stdout.readline()
+    rounds = []
+    for _ in range(ROUNDS):
+        for process in started:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        found = [tuple(map(float, process.stdout.readline().split())) for process in started]
+        rounds.append([max(column) for column in zip(*found, strict=True)])
+    for process in started:
+        process.stdin.close()
+        process.wait()
+    return min(wall for wall, _ in rounds), min(used for _, used in rounds)
+
+
+def two_processes() -> dict[str, float]:
+    """How much more two processes get done than one: 2 would be perfect."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    if len(cores) < 2:
+        return {}
+    one, both = seconds_of(cores[:1]), seconds_of(cores[:2])
+    return {
+        "by wall time": round(2 * one[0] / both[0], 2),
+        "by CPU time": round(2 * one[1] / both[1], 2),
+    }
+
+
 def main() -> None:
     """One line: seconds for `EPOCHS` epochs, the peers' ratios, and the share of the peak."""
+    several = two_processes()  # before this process is pinned
     pin()
     ours, autodiff = Ours(by_hand=True), Ours(by_hand=False)
     cold = cpu_seconds(ours)
@@ -136,8 +197,12 @@ def main() -> None:
         milliseconds_an_epoch=round(1e3 * warm / EPOCHS, 2),
         peak_gflops=round(top / 1e9, 1),
         share_of_peak=round(done / warm / top, 3),
+        two_processes_against_one=several,
     )
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--worker"]:
+        worker(int(sys.argv[2]))
+    else:
+        main()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.models import BY_MAPS, BY_VECTORS, RateRNN, identity
+from tacit.models._rate_readout import readouts
 from tacit.problems import FlipFlop, Mante, Simple, Task, TaskLoss
 
 
@@ -54,11 +55,27 @@ def test_loss_and_gradients_are_those_of_autodiff(task: Task, phi):
             argnums=(0, 1, 2),
         )(W, W_in, W_out)
 
+    @jax.jit
+    def in_the_loop(W, W_in, W_out, inputs):
+        def loss(*given):
+            *maps, drive = given
+            found = readouts(phi, task.dt, *maps, jnp.swapaxes(drive, 0, 1))
+            return trials.loss(jnp.swapaxes(found, 0, 1))
+
+        return jax.value_and_grad(loss, argnums=(0, 1, 2, 3))(W, W_in, W_out, inputs)
+
     loss, gradient = jax.jit(jax.value_and_grad(by_hand))(model)
-    expected, parts = by_autodiff(model.W, model.inputs, model.outputs)
+    maps = model.W, model.inputs, model.outputs
+    expected, parts = by_autodiff(*maps)
     assert loss.dtype == jnp.float32
     assert relative(loss, expected) < 1e-5
     for found, part in zip((gradient.W, gradient.inputs, gradient.outputs), parts, strict=True):
+        assert relative(found, part) < 1e-5
+    # The form for accelerators, with the derivative by the inputs as well.
+    loss, gradients = in_the_loop(*maps, trials.inputs)
+    by_inputs = jax.jit(jax.grad(lambda drive: trials.loss(model.run(drive))))(trials.inputs)
+    assert relative(loss, expected) < 1e-5
+    for found, part in zip(gradients, (*parts, by_inputs), strict=True):
         assert relative(found, part) < 1e-5
 
 

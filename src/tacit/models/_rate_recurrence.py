@@ -30,7 +30,7 @@ def identity(x: Any) -> Any:
 
 
 # φ' as a function of φ, where there is one: the states need not be kept, nor φ computed again.
-_SLOPES: dict[Nonlinearity, Callable[[Array], Array]] = {
+SLOPES: dict[Nonlinearity, Callable[[Array], Array]] = {
     jnp.tanh: lambda rate: 1 - rate**2,
     identity: jnp.ones_like,
 }
@@ -66,7 +66,7 @@ def _run(
 def _forward(
     nonlinearity: Nonlinearity, dt: float, W: Array, drive: Array
 ) -> tuple[Array, tuple[Array, Array | None, Array]]:
-    states, values = _run(nonlinearity, dt, W, drive, keep=nonlinearity not in _SLOPES)
+    states, values = _run(nonlinearity, dt, W, drive, keep=nonlinearity not in SLOPES)
     return values, (W, states, values)
 
 
@@ -78,7 +78,7 @@ def _backward(
 ) -> tuple[Array, Array]:
     W, states, values = kept
     if states is None:
-        slopes = _SLOPES[nonlinearity](values)
+        slopes = SLOPES[nonlinearity](values)
     else:
         slopes = jax.jvp(nonlinearity, (states,), (jnp.ones_like(states),))[1]
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.models._parameter import check_length, gaussian, parameter
+from tacit.models._rate_readout import readouts
 from tacit.models._rate_recurrence import Nonlinearity, rates
 
 
@@ -185,4 +186,14 @@ def _rates(model: RateRNN, drive: Array) -> Float[Array, "batch time n"]:
 
 @jax.jit
 def _outputs(model: RateRNN, drive: Array) -> Float[Array, "batch time outputs"]:
-    return jnp.swapaxes(_along(model, drive) @ model.output_map.T, 0, 1)
+    if reads_in_the_loop():
+        maps = model.W, model.input_map, model.output_map
+        found = readouts(model.nonlinearity, model.dt, *maps, jnp.swapaxes(drive, 0, 1))
+    else:
+        found = _along(model, drive) @ model.output_map.T
+    return jnp.swapaxes(found, 0, 1)
+
+
+def reads_in_the_loop() -> bool:
+    """Whether inputs and readout stand inside the loop: on an accelerator, see `_rate_readout`."""
+    return jax.default_backend() != "cpu"

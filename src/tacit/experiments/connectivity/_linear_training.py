@@ -8,6 +8,7 @@ Two ways, which agree to rounding while the network is stable (the tests compare
   about 2 × 202 matrix–vector products an epoch.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from jaxtyping import Float
 
 DT, STEPS, ONSET, READ = 0.5, 202, 2, 2  # the Simple task: T = 101, loss on the last two steps
 _LOST = 1e6  # an output beyond this has diverged
+_BLOCK = 8  # steps of a trial that are taken together
 
 
 class Network(NamedTuple):
@@ -71,33 +73,76 @@ def at_fixed_point(network: Network, target: float, rate: float, epochs: int) ->
     return Training(losses, gradients, Y, X, False)
 
 
-def in_time(network: Network, target: float, rate: float, epochs: int) -> Training:
-    """The same by simulating the trial in time: float64, one trial, gradients backwards in time."""
+def in_time(
+    network: Network,
+    target: float,
+    rate: float,
+    epochs: int,
+    *,
+    steps: int = STEPS,
+    lost: float = _LOST,
+    watch: Callable[[np.ndarray], None] | None = None,
+) -> Training:
+    """The same by simulating the trial in time: one trial, gradients backwards in time.
+
+    It computes in the precision of the network. An output of `lost` or more, or one that is no
+    number, has diverged. `watch` sees W before each epoch, and after the last.
+    """
     W0, w, m = network
-    size = len(w)
+    size, half = len(w), w.dtype.type(DT)
     W = W0.copy()
     losses, gradients = np.full((2, epochs + 1), np.nan)
+    # With √N m going in and w/√N coming out, √N cancels.
+    drive, rate = half * m, w.dtype.type(rate)
     for epoch in range(epochs + 1):
-        # With √N m going in and w/√N coming out, √N cancels.
-        states = np.zeros((STEPS + 1, size))
-        for k in range(STEPS):
-            states[k + 1] = (1 - DT) * states[k] + DT * (W @ states[k] + (k >= ONSET) * m)
-        errors = states[-READ:] @ w - target
-        if not np.abs(errors).max() < _LOST:
+        if watch is not None:
+            watch(W)
+        step = half * W + (1 - half) * np.eye(size, dtype=w.dtype)
+        # x_0 and those before the onset are zero.
+        states = np.concatenate(
+            [np.zeros((ONSET + 1, size), w.dtype), _orbit(step, drive, steps - ONSET)]
+        )
+        errors = states[-READ:] @ w - w.dtype.type(target)
+        if not np.abs(errors).max() < lost:
             return Training(losses, gradients, np.zeros((size, 0)), np.zeros((size, 0)), True)
         losses[epoch] = 0.5 * np.mean(errors**2)
-        adjoints = np.zeros((STEPS + 1, size))
-        for k in range(STEPS, 0, -1):
-            if k < STEPS:
-                adjoints[k] = (1 - DT) * adjoints[k + 1] + DT * (W.T @ adjoints[k + 1])
-            if k > STEPS - READ:
-                adjoints[k] += errors[k - 1 - STEPS + READ] / READ * w
-        gradient = DT * adjoints[1:].T @ states[:-1]
+        # The readings' errors enter at the last steps; from there on it is powers of stepᵀ.
+        end = np.zeros((READ, size), w.dtype)
+        end[0] = errors[-1] / READ * w
+        for k in range(1, READ):
+            end[k] = step.T @ end[k - 1] + errors[-1 - k] / READ * w
+        adjoints = np.concatenate([end, _orbit(step.T, None, steps - READ, end[-1])])[::-1]
+        gradient = half * adjoints.T @ states[:-1]
         gradients[epoch] = np.linalg.norm(gradient)
         if epoch < epochs:
             W = W - rate * gradient
     U, values, Vt = np.linalg.svd(W - W0)
     return Training(losses, gradients, U * values, Vt.T, False)
+
+
+def _orbit(
+    step: np.ndarray, drive: np.ndarray | None, count: int, start: np.ndarray | None = None
+) -> np.ndarray:
+    """`count` iterates of x ← step x + drive, (count, N), `_BLOCK` at a time.
+
+    With x_0 the start, x_{k+b} = stepᵇ x_k + (stepᵇ⁻¹ + … + 1) drive: one product of matrices in
+    place of b products with vectors.
+    """
+    size = len(step)
+    block = np.zeros((size, _BLOCK), step.dtype)
+    x = np.zeros(size, step.dtype) if start is None else start
+    pushed = np.zeros(size, step.dtype)
+    for k in range(_BLOCK):
+        x = step @ x
+        if drive is not None:
+            pushed = step @ pushed + drive
+            x = x + drive
+        block[:, k] = x
+    power = np.linalg.matrix_power(step, _BLOCK)
+    found = [block]
+    for _ in range((count - 1) // _BLOCK):
+        found.append(power @ found[-1] + pushed[:, None])
+    return np.concatenate(found, axis=1)[:, :count].T
 
 
 def change_singular_values(training: Training, epochs: np.ndarray, count: int) -> np.ndarray:

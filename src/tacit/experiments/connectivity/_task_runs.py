@@ -27,8 +27,11 @@ def the_task(name: str, config: TaskConfig) -> Task:
 
 
 def task_runs(batch: Batch, config: TaskConfig) -> Mapping[str, Any]:
-    """All seeds of one task and strength, as lanes of one program."""
-    task, g = the_task(batch.one("task"), config), batch.one("g")
+    """Networks on one task, of any strengths and seeds, as lanes of one program.
+
+    Some lose the task again, long after they learned it. Those are looked at where they were best.
+    """
+    task = the_task(batch.one("task"), config)
     epochs = config.epochs(batch.one("task"))
     keys = [jax.random.split(jax.random.key(int(seed)), 4) for seed in batch.column("seed")]
     kind = {"code": BY_MAPS, "paper": BY_VECTORS}[config.parametrisation]
@@ -37,12 +40,12 @@ def task_runs(batch: Batch, config: TaskConfig) -> Mapping[str, Any]:
             config.width,
             inputs=task.inputs,
             outputs=task.outputs,
-            g=g,
+            g=float(g),
             dt=task.dt,
             parametrisation=kind,
             key=own[0],
         )
-        for own in keys
+        for g, own in zip(batch.column("g"), keys, strict=True)
     ]
     result = descend(
         Lanes.stack(starts),
@@ -56,10 +59,16 @@ def task_runs(batch: Batch, config: TaskConfig) -> Mapping[str, Any]:
     )
     rows = []
     for lane, start in enumerate(starts):
-        trained = jax.tree.map(lambda leaf, lane=lane: leaf[lane], result.model.tree)
+        last, best = (
+            jax.tree.map(lambda leaf, lane=lane: leaf[lane], model.tree)
+            for model in (result.model, result.best)
+        )
         seen = np.asarray(result.records["loss"][lane], np.float64)
         losses = np.interp(np.arange(epochs + 1), result.record_steps, seen)
         trials = task.sample(keys[lane][2], config.trials)
+        ended = float(_loss(last, trials)) / float(_loss(start, trials))
+        kept = ended <= config.fraction
+        trained = last if kept else best
         row = _looked_at(start, trained, trials, int(batch.column("seed")[lane]), config)
         needed = measures.epochs_to_fraction(losses, fraction=config.fraction)
         diverged = result.outcome[lane] == "diverged"
@@ -71,6 +80,8 @@ def task_runs(batch: Batch, config: TaskConfig) -> Mapping[str, Any]:
                 **_curve(losses),
                 "outcome": "diverged" if diverged else words,
                 "epochs_needed": needed,
+                "final_loss": ended,
+                "iterate": "last" if kept else "best",
             }
         )
     return {name: np.stack([np.asarray(row[name]) for row in rows]) for name in rows[0]}
@@ -112,7 +123,7 @@ def _looked_at(
         return {
             "initial_loss": initial,
             **dict.fromkeys(
-                ("final_loss", "change_norm", "weight_norm", "shuffled_loss", "rank_text",
+                ("looked_loss", "change_norm", "weight_norm", "shuffled_loss", "rank_text",
                  "rank_code"), np.nan
             ),
             "change_singular": nothing[:shown].real,
@@ -129,7 +140,7 @@ def _looked_at(
     )
     return {
         "initial_loss": initial,
-        "final_loss": loss(after) / initial,
+        "looked_loss": loss(after) / initial,
         "change_norm": np.linalg.norm(change),
         "weight_norm": np.linalg.norm(after),
         "change_singular": measures.singular_values(change)[:shown],

@@ -24,6 +24,7 @@ from tacit.experiments.connectivity._tasks import (
     TaskExperiment,
     epoch_ratios,
     finished,
+    lost_again,
 )
 from tacit.store import SEED, SINGULAR_VALUE
 
@@ -85,7 +86,7 @@ class Fig1(TaskExperiment):
                 f"N = {config.width}, Adam with rate {config.rate:g}/N, {config.batch} fresh "
                 f"trials an epoch, {dataset.sizes[SEED]} seeds: lines are medians, bands ranges, "
                 "of all networks for the loss and of those that learned the task below; "
-                f"truncation on {config.trials} fixed trials."
+                f"truncation on {config.trials} fixed trials." + lost_again(dataset)
             ),
         )
 

@@ -19,6 +19,7 @@ from tacit.experiments.connectivity._tasks import (
     TaskExperiment,
     epoch_ratios,
     finished,
+    lost_again,
 )
 from tacit.store import SEED
 
@@ -122,6 +123,7 @@ class Fig2(TaskExperiment):
                 f"N = {config.width}, {dataset.sizes[SEED]} networks for each g: mean and standard "
                 "deviation over those that learned the task, points: each of them. "
                 + _left_out(dataset, config)
+                + lost_again(dataset)
             ),
         )
 
