@@ -1,5 +1,6 @@
 """Layers of LSTM units above each other, with a readout after the last input."""
 
+import functools
 from collections.abc import Sequence
 from typing import final
 
@@ -116,17 +117,7 @@ class StackedLSTM(eqx.Module):
             self.readout.dtype,
         )
         ends = _checked_lengths(lengths, drive)
-        keys = [None] * self.layers if key is None else list(jax.random.split(key, self.layers))
-        states = drive.swapaxes(0, 1)
-        for layer in range(self.layers):
-            states = lstm_states(
-                states, self.input_weights[layer], self.recurrent_weights[layer], self.biases[layer]
-            )
-            if layer == self.layers - 1:  # only what is read out needs to be drawn for
-                states = states[ends - 1, jnp.arange(ends.shape[0])]
-            states = _dropped(states, dropout, keys[layer])
-        with exact_products():
-            return states @ self.readout.T + self.readout_bias
+        return _outputs(self, drive, ends, key if dropout > 0 else None, dropout)
 
     @classmethod
     def random(
@@ -175,13 +166,27 @@ class StackedLSTM(eqx.Module):
             )
 
 
-def _dropped(
-    states: Float[Array, "..."], dropout: float, key: PRNGKeyArray | None
-) -> Float[Array, "..."]:
-    if dropout == 0 or key is None:
-        return states
-    kept = jax.random.bernoulli(key, 1 - dropout, states.shape)
-    return jnp.where(kept, states / (1 - dropout), 0)
+# Compiled here for calls outside a compiled loop, where the scans would be compiled anew each time.
+@functools.partial(jax.jit, static_argnames="dropout")
+def _outputs(
+    model: StackedLSTM,
+    inputs: Float[Array, "sequences time inputs"],
+    lengths: Int[Array, " sequences"],
+    key: PRNGKeyArray | None,
+    dropout: float,
+) -> Float[Array, "sequences outputs"]:
+    keys = [None] * model.layers if key is None else list(jax.random.split(key, model.layers))
+    weights = zip(model.input_weights, model.recurrent_weights, model.biases, keys, strict=True)
+    states = inputs.swapaxes(0, 1)
+    for layer, (W, U, b, own) in enumerate(weights, start=1):
+        states = lstm_states(states, W, U, b)
+        if layer == model.layers:  # dropout is drawn only for what is read out
+            states = states[lengths - 1, jnp.arange(lengths.shape[0])]
+        if own is not None:
+            kept = jax.random.bernoulli(own, 1 - dropout, states.shape)
+            states = jnp.where(kept, states / (1 - dropout), 0)
+    with exact_products():
+        return states @ model.readout.T + model.readout_bias
 
 
 def _checked_lengths(
