@@ -8,7 +8,7 @@ import pytest
 from tacit.models import StackedLSTM
 from tacit.problems._sentences import cross_entropy
 
-LENGTHS = np.array([4, 1, 3])
+LENGTHS = np.array([3, 1, 2])
 
 
 def drawn(*, width=5, layers=2, inputs=3, outputs=2, dtype=np.float64, seed=0):
@@ -37,7 +37,7 @@ def in_words(model, x):
 
 
 def test_outputs_and_gradient_are_those_of_a_plain_loop_on_unpadded_sequences():
-    model, x, weight = drawn(), white(3, 4, 3), white(3, 2, seed=2)
+    model, x, weight = drawn(), white(3, 3, 3), white(3, 2, seed=2)
 
     def ours(model):
         return jnp.sum(weight * model.outputs_after(x, LENGTHS) ** 2)
@@ -54,8 +54,8 @@ def test_outputs_and_gradient_are_those_of_a_plain_loop_on_unpadded_sequences():
 
 
 def test_what_stands_in_the_padding_has_no_effect():
-    model, x = drawn(dtype=np.float32), white(3, 4, 3).astype(np.float32)
-    other = np.where(np.arange(4)[None, :, None] < LENGTHS[:, None, None], x, 7.0)
+    model, x = drawn(dtype=np.float32), white(3, 3, 3).astype(np.float32)
+    other = np.where(np.arange(3)[None, :, None] < LENGTHS[:, None, None], x, 7.0)
     a, b = (np.asarray(model.outputs_after(each, LENGTHS)) for each in (x, other))
     np.testing.assert_array_equal(a, b)
     assert a.dtype == np.float32
@@ -161,15 +161,15 @@ def test_bad_parameters_are_refused_by_name(wrong, words):
     [
         (np.array([1, 2]), {}, "one for each sequence"),
         (np.array([1.0, 2.0, 3.0]), {}, "whole numbers"),
-        (np.array([0, 1, 2]), {}, "between 1 and 4"),
-        (np.array([1, 2, 5]), {}, "between 1 and 4"),
+        (np.array([0, 1, 2]), {}, "between 1 and 3"),
+        (np.array([1, 2, 4]), {}, "between 1 and 3"),
         (LENGTHS, {"dropout": 1.0}, "dropout"),
         (LENGTHS, {"dropout": 0.5}, "key is None"),
     ],
 )
 def test_bad_inputs_are_refused(lengths, options, words):
     with pytest.raises(ValueError, match=words):
-        drawn().outputs_after(white(3, 4, 3), lengths, **options)
+        drawn().outputs_after(white(3, 3, 3), lengths, **options)
     with pytest.raises(ValueError, match="layers"):
         StackedLSTM.random(2, layers=0, key=jax.random.key(0))
     with pytest.raises(ValueError, match="dtype"):

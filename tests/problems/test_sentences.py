@@ -18,16 +18,16 @@ from tacit.problems._length_classes import length_classes
 
 
 def made(*, groups=2, least=1, count=24, seed=0):
-    """Sentences of one to six words, liked if they begin with a word of even number."""
+    """Sentences of one to four words, liked if they begin with a word of even number."""
     rng = np.random.default_rng(seed)
-    rows = [rng.integers(1, 9, size=rng.integers(1, 7)) for _ in range(count)]
+    rows = [rng.integers(1, 9, size=rng.integers(1, 5)) for _ in range(count)]
     labels = np.array([row[0] % 2 for row in rows])
     vectors = np.concatenate([np.zeros((1, 3)), rng.normal(size=(8, 3))])
     return rows, labels, Sentences.of(rows, labels, vectors, groups=groups, least=least)
 
 
 def network(seed=0):
-    model = StackedLSTM.random(4, inputs=3, key=jax.random.key(seed))
+    model = StackedLSTM.random(4, layers=1, inputs=3, key=jax.random.key(seed))
     return Seeded(model, jnp.int32(seed))
 
 
@@ -71,57 +71,54 @@ def test_no_other_cut_pads_less(lengths, most, least):
     assert cost(found) == min(cost(bounds) for bounds in every)
 
 
-def test_every_sentence_comes_up_equally_often():
+def test_a_group_comes_up_in_proportion_to_its_size():
     _, _, sentences = made(groups=2, least=6)
     problem = SentenceBatches(sentences, 6)
-    assert len(sentences.groups) == 2
-    # One draw is a group; its share is the group's size.
     longest = [group.words.shape[1] for group in sentences.groups]
-    seen = np.zeros(2)
 
-    class Probe(eqx.Module):
-        """Its output says how long the padded sentences are that it was given."""
+    def length(problem, group, model, key):
+        return jnp.float32(group.words.shape[1])
 
-        def outputs_after(self, inputs, lengths, **_):
-            return jnp.full((inputs.shape[0], 1), inputs.shape[1] * 10.0)
-
-    value = jax.jit(lambda key: problem._loss(sentences.groups[0], network(), key))
-    assert np.isfinite(float(value(jax.random.key(0))))
-    losses = jax.jit(
-        lambda keys: jax.lax.map(
-            lambda key: problem._together(
-                lambda self, group, model, key: jnp.float32(group.words.shape[1]), network(), key
-            ),
-            keys,
-        )
-    )(jax.random.split(jax.random.key(3), 2000))
-    for place, length in enumerate(longest):
-        seen[place] = np.mean(np.asarray(losses) == length)
+    keys = jax.random.split(jax.random.key(3), 2000)
+    found = jax.jit(
+        lambda keys: jax.lax.map(lambda key: problem._together(length, network(), key), keys)
+    )(keys)
+    shares = [np.mean(np.asarray(found) == each) for each in longest]
     expected = np.array(sentences.counts) / sum(sentences.counts)
-    np.testing.assert_allclose(seen, expected, atol=4 * 0.5 / np.sqrt(2000))
+    np.testing.assert_allclose(shares, expected, atol=4 * 0.5 / np.sqrt(2000))
 
 
-@pytest.mark.parametrize("backend", ["cpu", "gpu"])
-def test_lanes_are_single_models(backend, monkeypatch):
-    """One after the other, as on a CPU, and together, as on a GPU."""
-    monkeypatch.setattr(jax, "default_backend", lambda: backend)
+def test_a_batch_repeats_no_sentence():
+    _, _, sentences = made(groups=1)
+    problem = SentenceBatches(sentences, sum(sentences.counts))
+    whole, _ = sentences.loss_and_accuracy(network().model)
+    for number in range(2):  # a batch of all is all, in any order
+        loss = problem.loss(network(), key=jax.random.key(number))
+        assert float(loss) == pytest.approx(float(whole), rel=1e-5)
+
+
+@pytest.fixture(scope="module")
+def lanes():
+    """Three networks, and what each of them gives alone, for keys that choose either group."""
     _, _, sentences = made(groups=2, least=6)
     problem = SentenceBatches(sentences, 6, 0.5)
     models = [network(seed) for seed in (0, 1, 2)]
+    alone = jax.jit(lambda model, key: problem.loss_and_gradient(model, key=key))
+    keys = [jax.random.key(number) for number in range(4)]
+    return problem, models, keys, [[alone(model, key) for model in models] for key in keys]
+
+
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+def test_lanes_are_single_models(lanes, backend, monkeypatch):
+    """One after the other, as on a CPU, and together, as on a GPU."""
+    monkeypatch.setattr(jax, "default_backend", lambda: backend)
+    problem, models, keys, alone = lanes
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *models)
-
-    def both(model, key):
-        return problem.loss(model, key=key), problem.loss_and_gradient(model, key=key)
-
-    alone = jax.jit(both)
-    together = jax.jit(jax.vmap(both))
-    for number in range(4):  # keys that choose either group
-        key = jax.random.key(number)
-        losses, (again, gradients) = together(stacked, same_key(key, 3).tree)
-        np.testing.assert_allclose(losses, again, rtol=1e-6)
+    together = jax.jit(jax.vmap(lambda model, key: problem.loss_and_gradient(model, key=key)))
+    for key, single in zip(keys, alone, strict=True):
+        losses, gradients = together(stacked, same_key(key, 3).tree)
         assert len(np.unique(np.asarray(losses))) == 3  # batches and dropout of their own
-        for lane, model in enumerate(models):
-            loss, (_, gradient) = alone(model, key)
+        for lane, (loss, gradient) in enumerate(single):
             assert float(losses[lane]) == pytest.approx(float(loss), rel=1e-5)
             for a, b in zip(jax.tree.leaves(gradients), jax.tree.leaves(gradient), strict=True):
                 np.testing.assert_allclose(a[lane], b, rtol=1e-4, atol=1e-6)

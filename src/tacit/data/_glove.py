@@ -53,9 +53,11 @@ def word_vectors(
     sentence = word_vectors_missing(path)
     if sentence is not None:
         raise DataMissingError(sentence)
-    with zipfile.ZipFile(GLOVE.folder(path) / "glove.6B.zip") as archive:
-        with archive.open("glove.6B.100d.txt") as content:
-            return read_glove(io.TextIOWrapper(content, encoding="utf-8", newline="\n"), wanted)
+    with (
+        zipfile.ZipFile(GLOVE.folder(path) / "glove.6B.zip") as archive,
+        archive.open("glove.6B.100d.txt") as content,
+    ):
+        return read_glove(io.TextIOWrapper(content, encoding="utf-8", newline="\n"), wanted)
 
 
 def word_vectors_missing(path: str | os.PathLike[str] | None = None) -> str | None:

@@ -30,8 +30,8 @@ _RANKS = (*range(11), 12, 14, 16, 20, 24, 28, *range(32, 65, 8), *range(80, 4097
 LEARNED = 0.75
 """Of the initial loss: what the training loss must have fallen to."""
 NOTE = (
-    "SST-2 in the treebank's own tokens (the paper: spaCy's), GloVe's 100 numbers a word kept fixed, "
-    "unknown words zero; batches drawn at random from sentences of similar length."
+    "SST-2 in the treebank's own tokens (the paper: spaCy's), GloVe's 100 numbers a word kept "
+    "fixed, unknown words zero; batches drawn at random from sentences of similar length."
 )
 
 

@@ -76,7 +76,9 @@ def sentiment_runs(
     steps = max(1, round(config.epochs * sum(train.counts) / config.batch))
     points = np.unique(np.linspace(0, steps, config.points + 1).round().astype(int))
     result = descend(
-        Lanes.stack([Seeded(start, jnp.int32(seed)) for start, seed in zip(starts, seeds)]),
+        Lanes.stack(
+            [Seeded(start, jnp.int32(seed)) for start, seed in zip(starts, seeds, strict=True)]
+        ),
         SentenceBatches(train, config.batch, config.dropout),
         _adam(),
         stop=Stop(steps),

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     import xarray
 
 SMOKE = SentimentConfig(
-    seed=(0, 1), width=8, epochs=4.0, rate=0.1, longest=8, groups=1, watched=64, points=4
+    seed=(0, 1), width=8, epochs=3.0, rate=0.1, longest=8, groups=1, watched=50, points=3
 )
-QUICK = SentimentConfig(width=32, epochs=20.0, longest=16, groups=1, watched=100, points=10)
+QUICK = SentimentConfig(width=32, epochs=12.0, longest=16, groups=1, watched=100, points=10)
 """A small version: an eighth of the units, sentences of 16 words at most."""
 
 
@@ -53,11 +53,7 @@ class Fig5(SentimentExperiment):
         point = f"{100 * config.margin:g} point{'' if config.margin == 0.01 else 's'}"
         ranks = {kept: sufficient_ranks(runs, kept, config.margin) for kept in ("change", "whole")}
         accuracy = runs["final_accuracy"].sel({SPLIT: "dev"}).values
-        told = (
-            f" Their median validation accuracy is {np.median(accuracy):.3f}."
-            if len(accuracy)
-            else ""
-        )
+        told = f" Median validation accuracy: {np.median(accuracy):.3f}." if len(accuracy) else ""
         half = config.width / 2
         return [
             claim_about_fraction(
@@ -72,16 +68,16 @@ class Fig5(SentimentExperiment):
             claim_about_median(
                 ranks["change"],
                 name="rank of ΔW that is enough",
-                statement=f"Truncating ΔW at rank 10 is enough: from a median rank of 10 at most on, "
-                f"validation accuracy stays within {point} of the trained network's.",
+                statement="Truncating ΔW at rank 10 is enough: from a median rank of 10 at most "
+                f"on, validation accuracy stays within {point} of the trained network's.",
                 place="Figure 5(b), section 4",
                 at_most=10,
             ),
             claim_about_median(
                 ranks["whole"],
                 name="rank of W that is enough",
-                statement=f"Truncating W takes more than half of the rank: accuracy stays within {point} "
-                f"only from a median rank of N/2 = {half:g} at least on.",
+                statement="Truncating W takes more than half of the rank: accuracy stays within "
+                f"{point} only from a median rank of N/2 = {half:g} at least on.",
                 place="Figure 5(b), section 4",
                 at_least=half,
             ),
@@ -95,16 +91,16 @@ class Fig5(SentimentExperiment):
             claim_about_median(
                 leading_share(runs, "recurrent 2", 10),
                 name="ΔW is nearly low-rank",
-                statement="Ten singular values of the change of the second layer's recurrent weights "
-                "carry half of its squared norm or more.",
+                statement="Ten singular values of the change of the second layer's recurrent "
+                "weights carry half of its squared norm or more.",
                 place="Figure 5(a)",
                 at_least=0.5,
             ),
             claim_about_median(
                 relative_change(runs, "recurrent 2"),
                 name="W₀ dominates",
-                statement="The change is smaller than what it changes: ‖ΔW‖ is at most ‖W₀‖ for the "
-                "second layer's recurrent weights.",
+                statement="The change is smaller than what it changes: ‖ΔW‖ is at most ‖W₀‖ for "
+                "the second layer's recurrent weights.",
                 place="Figure 5(a)",
                 at_most=1.0,
             ),
@@ -123,8 +119,8 @@ class Fig5(SentimentExperiment):
             ],
             columns=3,
             caption=caption(dataset, config)
-            + " Truncated together: recurrent weights of both layers and input weights of the second. "
-            "Shuffling W₀ is a control of ours. Ranks are even up to 10, then logarithmic.",
+            + " Truncated together: recurrent weights of both layers and input weights of the "
+            "second. Shuffling W₀ is a control of ours. Ranks are even up to 10, then logarithmic.",
         )
 
 
@@ -132,7 +128,7 @@ def caption(dataset: "xarray.Dataset", config: SentimentConfig) -> str:
     """How the networks were trained, and how many learned."""
     shorter = f" Sentences of at most {config.longest} tokens." if config.longest < 60 else ""
     return (
-        f"N = {config.width}, {config.epochs:g} epochs of Adam with rate {config.rate:g}/N, batches "
-        f"of {config.batch}, dropout {config.dropout:g}; {learned(dataset).sizes[SEED]} of "
+        f"N = {config.width}, {config.epochs:g} epochs of Adam with rate {config.rate:g}/N, "
+        f"batches of {config.batch}, dropout {config.dropout:g}; {learned(dataset).sizes[SEED]} of "
         f"{dataset.sizes[SEED]} networks learned: lines are medians, bands ranges. {NOTE}{shorter}"
     )
