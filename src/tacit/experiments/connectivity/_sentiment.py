@@ -27,6 +27,8 @@ TRUNCATED = ("recurrent 1", "input 2", "recurrent 2")
 SPLITS = ("train", "dev")
 TRUNCATIONS = {"change": "W₀ kept, ΔW truncated", "whole": "W truncated"}
 _RANKS = (*range(11), 12, 14, 16, 20, 24, 28, *range(32, 65, 8), *range(80, 4097, 16))
+INPUTS = 100
+"""Numbers in GloVe's vector of a word."""
 LEARNED = 0.75
 """Of the initial loss: what the training loss must have fallen to."""
 NOTE = (
@@ -103,7 +105,7 @@ class SentimentExperiment(Experiment):
             STEP: np.arange(config.points + 1),
             SPLIT: SPLITS,
             MATRIX: tuple(MATRICES),
-            SINGULAR_VALUE: np.arange(1, config.width + 1),
+            SINGULAR_VALUE: np.arange(1, max(config.width, INPUTS) + 1),
             KEPT: tuple(TRUNCATIONS),
             RANK: config.ranks,
         }
@@ -136,6 +138,11 @@ def sufficient_ranks(
     return np.array([ranks[row].min() if row.any() else np.inf for row in from_here_on])
 
 
+def leading(config: SentimentConfig) -> int:
+    """How many singular values are few: ten, but no more than an eighth of all."""
+    return max(1, min(10, config.width // 8))
+
+
 def leading_share(runs: "xarray.Dataset", matrix: str, count: int) -> np.ndarray:
     """The share of ‖ΔW‖² that its `count` largest singular values carry, network by network."""
     values = runs["change_singular"].sel({MATRIX: matrix}).transpose(SEED, SINGULAR_VALUE).values
@@ -146,7 +153,7 @@ def leading_share(runs: "xarray.Dataset", matrix: str, count: int) -> np.ndarray
 def relative_change(runs: "xarray.Dataset", matrix: str) -> np.ndarray:
     """‖ΔW‖ / ‖W₀‖ in Frobenius' norm, network by network."""
     norms = [
-        np.sqrt((runs[name].sel({MATRIX: matrix}) ** 2).sum(SINGULAR_VALUE)).values
+        np.sqrt((runs[name].sel({MATRIX: matrix}).fillna(0) ** 2).sum(SINGULAR_VALUE))
         for name in ("change_singular", "initial_singular")
     ]
-    return norms[0] / norms[1]
+    return np.asarray(norms[0] / norms[1])

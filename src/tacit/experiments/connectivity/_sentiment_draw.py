@@ -20,7 +20,7 @@ from tacit.store import SEED, SINGULAR_VALUE, STEP
 if TYPE_CHECKING:
     import xarray
 
-_SPECTRA = {
+_SPECTRA: dict[str, tuple[str, int | str]] = {
     "initial_singular": ("W₀", "muted"),
     "final_singular": ("W", 0),
     "change_singular": ("ΔW", 1),

@@ -14,6 +14,7 @@ from tacit import measures
 from tacit.data import encoded, sst2, word_vectors
 from tacit.descent import Lanes, Record, Stop, descend
 from tacit.experiments.connectivity._sentiment import (
+    INPUTS,
     LEARNED,
     MATRICES,
     SPLITS,
@@ -63,7 +64,8 @@ def sentiment_runs(
         "dev": _made(corpus, "dev", config),
     }
     watched = {
-        split: _made(corpus, split, config, most=config.watched, groups=1) for split in SPLITS
+        split: _made(corpus, split, config, most=config.watched, groups=min(2, config.groups))
+        for split in SPLITS
     }
     starts = [
         StackedLSTM.random(
@@ -82,7 +84,7 @@ def sentiment_runs(
         SentenceBatches(train, config.batch, config.dropout),
         _adam(),
         stop=Stop(steps),
-        record=Record(points, {split: _watch(watched[split]) for split in SPLITS}),
+        record=Record(points.tolist(), {split: _watch(watched[split]) for split in SPLITS}),
         key=Lanes(jnp.stack([jax.random.key(_BATCHES)] * len(seeds))),
         rate=config.rate / config.width,
         title=f"{len(seeds)} LSTMs",
@@ -181,7 +183,7 @@ def _looked_at(
 
     ranks, splits = len(config.ranks), len(SPLITS)
     spectra = {
-        name: np.full((len(MATRICES), config.width), np.nan)
+        name: np.full((len(MATRICES), max(config.width, INPUTS)), np.nan)
         for name in ("initial_singular", "final_singular", "change_singular")
     }
     if not all(np.isfinite(W).all() for W in after.values()):
@@ -198,7 +200,7 @@ def _looked_at(
             ("final_singular", after[name]),
             ("change_singular", after[name] - before[name]),
         ):
-            values = np.asarray(measures.singular_values(matrix))[: config.width]
+            values = np.asarray(measures.singular_values(matrix))
             spectra[kind][place, : values.size] = values
     accuracies = np.empty((splits, len(TRUNCATIONS), ranks))
     for place, kept in enumerate(TRUNCATIONS):

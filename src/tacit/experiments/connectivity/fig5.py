@@ -17,6 +17,7 @@ from tacit.experiments.connectivity._sentiment import (
     SPLIT,
     SentimentConfig,
     SentimentExperiment,
+    leading,
     leading_share,
     learned,
     relative_change,
@@ -54,7 +55,7 @@ class Fig5(SentimentExperiment):
         ranks = {kept: sufficient_ranks(runs, kept, config.margin) for kept in ("change", "whole")}
         accuracy = runs["final_accuracy"].sel({SPLIT: "dev"}).values
         told = f" Median validation accuracy: {np.median(accuracy):.3f}." if len(accuracy) else ""
-        half = config.width / 2
+        half, few = config.width / 2, leading(config)
         return [
             claim_about_fraction(
                 runs.sizes[SEED],
@@ -89,9 +90,9 @@ class Fig5(SentimentExperiment):
                 at_most=0.5,
             ),
             claim_about_median(
-                leading_share(runs, "recurrent 2", 10),
+                leading_share(runs, "recurrent 2", few),
                 name="ΔW is nearly low-rank",
-                statement="Ten singular values of the change of the second layer's recurrent "
+                statement=f"{few} singular values of the change of the second layer's recurrent "
                 "weights carry half of its squared norm or more.",
                 place="Figure 5(a)",
                 at_least=0.5,

@@ -16,6 +16,7 @@ from tacit.experiments.connectivity._sentiment import (
     SPLIT,
     SentimentConfig,
     SentimentExperiment,
+    leading,
     leading_share,
     learned,
     relative_change,
@@ -55,14 +56,14 @@ class FigS6(SentimentExperiment):
                 at_most=0.1,
             )
         ]
-        runs = learned(dataset)
+        runs, few = learned(dataset), leading(config)
         for matrix, words in MATRICES.items():
             found += [
                 claim_about_median(
-                    leading_share(runs, matrix, 10),
+                    leading_share(runs, matrix, few),
                     name=f"{matrix}: nearly low-rank",
-                    statement=f"Ten singular values of the change of the {words} carry half of its "
-                    "squared norm or more.",
+                    statement=f"{few} singular values of the change of the {words} carry half of "
+                    "its squared norm or more.",
                     place="Figure S6(c)–(f)",
                     at_least=0.5,
                 ),
