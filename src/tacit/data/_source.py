@@ -4,8 +4,8 @@ import hashlib
 import os
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 VARIABLE = "TACIT_DATA"
@@ -25,12 +25,16 @@ class Source:
     - `files`: file → SHA-256.
     - `address`: where they are to be had; a file is at `address/file`.
     - `credit`: whose it is, for captions.
+    - `remote`: file → its name at the address, where that is another.
+    - `convert`: what makes a file's bytes of those at the address; the checksum is of the result.
     """
 
     name: str
     files: Mapping[str, str]
     address: str
     credit: str
+    remote: Mapping[str, str] = field(default_factory=dict)
+    convert: Callable[[bytes], bytes] = bytes
 
     def folder(self, path: str | os.PathLike[str] | None = None) -> Path:
         """The folder with the checked files: `path`, else `$TACIT_DATA/name`.
@@ -52,7 +56,8 @@ class Source:
         folder = self._place(path)
         for file, checksum in self.files.items():
             try:
-                found = hashlib.sha256((folder / file).read_bytes()).hexdigest()
+                with (folder / file).open("rb") as content:
+                    found = hashlib.file_digest(content, "sha256").hexdigest()
             except OSError:
                 return (
                     f"the data set {self.name} is not at hand: there is no {folder / file}; it is "
@@ -72,17 +77,16 @@ class Source:
         folder = self._place(path)
         folder.mkdir(parents=True, exist_ok=True)
         for file, checksum in self.files.items():
+            there = f"{self.address}/{self.remote.get(file, file)}"
             try:
-                with urllib.request.urlopen(f"{self.address}/{file}", timeout=60) as reply:
-                    content = reply.read()
+                with urllib.request.urlopen(there, timeout=60) as reply:
+                    content = self.convert(reply.read())
             except (urllib.error.URLError, OSError) as error:
-                raise DataMissingError(
-                    f"{self.address}/{file} could not be fetched: {error}"
-                ) from error
+                raise DataMissingError(f"{there} could not be fetched: {error}") from error
             found = hashlib.sha256(content).hexdigest()
             if found != checksum:
                 raise DataMissingError(
-                    f"{self.address}/{file} has changed: its SHA-256 begins {found[:12]}, expected "
+                    f"{there} has changed: its SHA-256 begins {found[:12]}, expected "
                     f"is {checksum[:12]}"
                 )
             part = folder / f".{file}.part"

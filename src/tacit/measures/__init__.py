@@ -10,6 +10,7 @@ from tacit.measures._change import (
     shuffled,
     truncated,
     truncation_losses,
+    truncations,
     with_truncated_change,
 )
 from tacit.measures._extrapolation import extrapolation_error
@@ -49,5 +50,6 @@ __all__ = [
     "stable_rank_from_singular_values",
     "truncated",
     "truncation_losses",
+    "truncations",
     "with_truncated_change",
 ]

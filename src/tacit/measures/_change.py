@@ -1,6 +1,6 @@
 """What training did to a weight matrix: ΔW = W − W₀, its spectrum, its truncations, its control."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import jax
@@ -35,6 +35,15 @@ def with_truncated_change(initial: ArrayLike, final: ArrayLike, rank: int) -> An
     return start + truncated(_difference(initial, final), rank)
 
 
+def truncations(matrix: ArrayLike, ranks: Iterable[int]) -> Iterator[np.ndarray]:
+    """`truncated(matrix, R)` for every rank R in turn, float64; one decomposition serves all."""
+    checked = np.asarray(as_real("matrix", matrix, (2,), "a matrix (rows, columns)"), np.float64)
+    U, values, Vt = np.linalg.svd(finite("matrix", checked), full_matrices=False)
+    for rank in ranks:
+        _check_rank(rank)
+        yield (U[:, :rank] * values[:rank]) @ Vt[:rank]
+
+
 def truncation_losses(
     loss: Callable[[Any], Any], initial: ArrayLike, final: ArrayLike, ranks: Iterable[int]
 ) -> np.ndarray:
@@ -46,13 +55,9 @@ def truncation_losses(
     change = np.asarray(_difference(initial, final), np.float64)
     kind = np.asarray(final).dtype
     kind = kind if kind.kind == "f" else np.dtype(np.float64)
-    U, values, Vt = np.linalg.svd(change, full_matrices=False)
-    found = []
-    for rank in ranks:
-        _check_rank(rank)
-        matrix = start + (U[:, :rank] * values[:rank]) @ Vt[:rank]
-        found.append(float(loss(matrix.astype(kind))))
-    return np.array(found)
+    return np.array(
+        [float(loss((start + part).astype(kind))) for part in truncations(change, ranks)]
+    )
 
 
 def functional_rank(

@@ -15,6 +15,7 @@ from tacit.problems._outputs import outputs
 from tacit.problems._pattern import Pattern
 from tacit.problems._population import PopulationLoss
 from tacit.problems._response_loss import ResponseLoss, response
+from tacit.problems._sentences import Seeded, SentenceBatches, Sentences
 from tacit.problems._sequences import SequenceBatches, SequenceLoss
 from tacit.problems._spectra import even_spectrum, random_spectrum
 from tacit.problems._teachers import (
@@ -42,6 +43,9 @@ __all__ = [
     "ResponseLoss",
     "Romo",
     "SampledLoss",
+    "Seeded",
+    "SentenceBatches",
+    "Sentences",
     "SequenceBatches",
     "SequenceLoss",
     "Simple",

@@ -1,0 +1,157 @@
+"""connectivity/fig5 and figs6: on a made-up language always, on SST-2 where it is at hand."""
+
+import dataclasses
+import os
+
+import numpy as np
+import pytest
+import xarray
+
+from tacit.data import SST2, word_vectors_missing
+from tacit.experiments import UsageError, find_experiment, load_reference, reproduce
+from tacit.experiments.connectivity._sentiment import (
+    LEARNED,
+    MATRICES,
+    leading_share,
+    learned,
+    relative_change,
+    sufficient_ranks,
+)
+from tacit.experiments.connectivity._sentiment_runs import Corpus, sentiment_runs
+from tacit.experiments.connectivity.fig5 import SMOKE
+
+NAMES = ["connectivity/fig5", "connectivity/figs6"]
+
+
+@pytest.fixture(scope="module")
+def made_up():
+    """A language of nine words; a sentence is liked if its words' first numbers sum to more than 0.
+
+    With what two networks made of it.
+    """
+    rng = np.random.default_rng(0)
+    vectors = np.concatenate([np.zeros((1, 6)), rng.normal(size=(9, 6))]).astype(np.float32)
+    words, labels = {}, {}
+    for split, count in (("train", 120), ("dev", 40)):
+        rows = [rng.integers(1, 10, size=rng.integers(2, 6)) for _ in range(count)]
+        words[split] = [*rows, np.ones(9, np.int32)]  # the last is too long for the config
+        labels[split] = np.array([vectors[row, 0].sum() > 0 for row in words[split]], int)
+    config = dataclasses.replace(
+        SMOKE, epochs=40.0, rate=0.2, batch=32, watched=40, points=4, dropout=0.1
+    )
+    return config, sentiment_runs((0, 5), config, Corpus(words, labels, vectors))
+
+
+def test_networks_learn_a_made_up_language(made_up):
+    config, found = made_up
+    assert list(found["outcome"]) == ["converged", "converged"]
+    assert np.all(found["final_loss"][:, 0] < LEARNED * found["loss"][:, 0, 0])
+    assert np.all(found["final_accuracy"] > 0.75)
+    np.testing.assert_allclose(found["epoch"][:, -1], config.epochs, rtol=0.02)
+    # All 40 sentences of dev that are short enough are watched and judged: the same numbers.
+    np.testing.assert_allclose(found["accuracy"][:, 1, -1], found["final_accuracy"][:, 1])
+    np.testing.assert_allclose(found["loss"][:, 1, -1], found["final_loss"][:, 1], rtol=1e-4)
+
+
+def test_a_truncation_at_full_rank_is_none(made_up):
+    config, found = made_up
+    whole = found["final_accuracy"][:, :, None]
+    np.testing.assert_allclose(
+        found["truncated_accuracy"][..., -1], np.broadcast_to(whole, (2, 2, 2)), atol=0.026
+    )  # one sentence of forty may lie on the edge
+    assert config.ranks == tuple(range(9))
+    # Rank 0 of W leaves nothing of the words on their way to the second layer.
+    assert np.all(found["truncated_accuracy"][:, 1, 1, 0] < found["final_accuracy"][:, 1])
+
+
+def test_spectra_belong_together(made_up):
+    _, found = made_up
+    for name in ("initial_singular", "final_singular", "change_singular"):
+        values = found[name]
+        assert values.shape == (2, len(MATRICES), 100)
+        # Six inputs and eight units: so many singular values.
+        there = np.isfinite(values).sum(axis=2)
+        assert there.tolist() == [[6, 8, 8, 8]] * 2
+        assert np.all(np.diff(np.nan_to_num(values), axis=2) <= 0)
+    # Weyl: no singular value moves by more than the change's largest.
+    moved = np.abs(found["final_singular"] - found["initial_singular"])
+    assert np.all(np.nanmax(moved, axis=2) <= found["change_singular"][:, :, 0] * (1 + 1e-6))
+
+
+def test_claims_and_figures_of_a_made_up_dataset(made_up, tmp_path):
+    config, found = made_up
+    for name in NAMES:
+        experiment = find_experiment(name)
+        variables, coords = experiment.variables(config), experiment.coordinates(config)
+        dataset = xarray.Dataset(
+            {key: (("seed", *variables[key].dims), value) for key, value in found.items()},
+            coords={**{key: list(each) for key, each in coords.items()}, "seed": [0, 5]},
+        )
+        assert set(dataset.data_vars) == set(variables)
+        claims = experiment.claims(dataset, config)
+        assert all(claim.verdict == "undecided" for claim in claims)  # of two networks
+        figure = experiment.draw(dataset, config, claims)
+        assert "2 of 2 networks learned" in figure.caption
+        assert not any(panel.empty for panel in figure.panels)
+
+
+def test_the_rank_that_is_enough_is_enough_from_there_on():
+    ranks = [0, 1, 2, 4]
+    after = np.array([[0.5, 0.8, 0.7, 0.8], [0.5, 0.795, 0.8, 0.79], [0.5, 0.5, 0.5, 0.5]])
+    runs = xarray.Dataset(
+        {
+            "truncated_accuracy": (("seed", "split", "kept", "rank"), after[:, None, None]),
+            "final_accuracy": (("seed", "split"), np.full((3, 1), 0.8)),
+            "outcome": ("seed", ["converged", "converged", "stopped"]),
+        },
+        coords={"rank": ranks, "split": ["dev"], "kept": ["change"], "seed": [0, 1, 2]},
+    )
+    assert sufficient_ranks(runs, "change", 0.01).tolist() == [4, 1, np.inf]
+    assert sufficient_ranks(learned(runs), "change", 0.2).tolist() == [1, 1]
+
+
+def test_shares_and_ratios_of_spectra():
+    runs = xarray.Dataset(
+        {
+            "change_singular": (
+                ("seed", "matrix", "singular_value"),
+                np.array([[[3.0, 4.0, np.nan]]]),
+            ),
+            "initial_singular": (
+                ("seed", "matrix", "singular_value"),
+                np.array([[[6.0, 8.0, np.nan]]]),
+            ),
+        },
+        coords={"matrix": ["input 1"], "seed": [0], "singular_value": [1, 2, 3]},
+    )
+    assert leading_share(runs, "input 1", 1) == pytest.approx([9 / 25])
+    assert relative_change(runs, "input 1") == pytest.approx([0.5])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_the_data_there_is_one_sentence(name, tmp_path, monkeypatch):
+    monkeypatch.delenv("TACIT_DATA", raising=False)
+    with pytest.raises(UsageError, match=f"{name}: the data set sst2 is not at hand"):
+        reproduce(name, preset="smoke", results=tmp_path)
+    assert not list(tmp_path.iterdir())  # nothing was begun
+
+
+@pytest.mark.skipif(not os.environ.get("TACIT_DATA"), reason="TACIT_DATA is not set")
+def test_smoke_on_sst2(tmp_path):
+    if (sentence := SST2.missing() or word_vectors_missing()) is not None:
+        pytest.skip(sentence)
+    runs = [reproduce(name, preset="smoke", results=tmp_path) for name in NAMES]
+    for run in runs:
+        assert (run.path / "figure.png").stat().st_size > 10_000
+    loss = runs[0].dataset["loss"].sel({"split": "train"})
+    assert np.all(loss.isel(step=-1).values < loss.isel(step=0).values)
+    # One training serves both.
+    np.testing.assert_array_equal(loss, runs[1].dataset["loss"].sel({"split": "train"}))
+    assert isinstance(runs[0].claims[0].measured, float)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_committed_reference_is_as_expected(name):
+    claims = load_reference(find_experiment(name), "quick")
+    assert claims is not None
+    assert all(claim.as_expected for claim in claims)
