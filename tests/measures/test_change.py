@@ -15,6 +15,7 @@ from tacit.measures import (
     singular_values,
     truncated,
     truncation_losses,
+    truncations,
     with_truncated_change,
 )
 
@@ -47,6 +48,16 @@ def test_truncation_keeps_the_namespace_and_the_dtype():
     assert isinstance(kept, jax.Array)
     assert kept.dtype == jnp.float32
     np.testing.assert_allclose(kept, truncated(INITIAL, 2), atol=1e-5)
+
+
+def test_many_truncations_are_single_ones():
+    matrix = RNG.normal(size=(6, 4))
+    for rank, found in zip((0, 3, 9), truncations(matrix, (0, 3, 9)), strict=True):
+        np.testing.assert_allclose(found, truncated(matrix, rank), atol=1e-14)
+    with pytest.raises(ValueError, match="rank"):
+        list(truncations(matrix, (-1,)))
+    with pytest.raises(ValueError, match="finite"):
+        list(truncations(np.full((2, 2), np.nan), (1,)))
 
 
 def test_truncation_losses_are_those_of_truncated_matrices():
