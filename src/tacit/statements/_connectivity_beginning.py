@@ -52,7 +52,7 @@ def equation_6(
 
 def orthonormal(rng: np.random.Generator) -> dict[str, Any]:
     size = int(rng.integers(2, 7))
-    w, m = orthogonal(rng, size)[:2]
+    w, m = orthogonal(rng, size)[:2].copy()
     return {"w": w, "m": m, "target": float(rng.choice([-1.0, 1.0]) * rng.uniform(0.2, 2.5))}
 
 
