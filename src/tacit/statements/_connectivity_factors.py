@@ -16,8 +16,7 @@ from tacit.statements._connectivity_networks import (
 from tacit.statements._numbers import residual
 from tacit.statements._statement import Erratum, statement
 
-_ROW = "the row beside b is wᵀBᵀ"
-_RIGHT_ROW = "it is wᵀB, as in (35) and in (47)"
+_RIGHT_ROW = "wᵀB in the place of wᵀBᵀ, as in (35) and (47)"
 
 
 def inverse_of(W0: Array) -> Array:
@@ -77,7 +76,7 @@ def third_factors(
     errata=[
         Erratum(
             place="(36), third line, and (37)",
-            as_printed=_ROW,
+            as_printed="v₂ᵀ = (a₂mᵀ + b₂wᵀBᵀ)Bᵀ",
             as_corrected=_RIGHT_ROW,
             constants={"transposed": True},
         )
@@ -106,8 +105,8 @@ def equation_36(
     errata=[
         Erratum(
             place="(41)",
-            as_printed=_ROW,
-            as_corrected=_RIGHT_ROW + "; with it both terms of (41) are γ, as stated",
+            as_printed="v₂ᵀBu₂ = (a₂mᵀ + b₂wᵀBᵀ)BᵀBBᵀ(a₂w + b₂Bm) = 2a₂b₂γ",
+            as_corrected=_RIGHT_ROW + "; then both terms are γ, as stated",
             constants={"transposed": True},
         )
     ],
@@ -154,7 +153,7 @@ def equation_41(
         ),
         Erratum(
             place="(43), last line but one, and (45)",
-            as_printed=_ROW,
+            as_printed="v₃ᵀ = (a₃mᵀ + b₃wᵀBᵀ + c₃mᵀBᵀB)Bᵀ",
             as_corrected=_RIGHT_ROW,
             constants={"transposed": True},
         ),

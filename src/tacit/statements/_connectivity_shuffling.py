@@ -60,6 +60,32 @@ def _is_apart(W0: Array, w: Array, m: Array, g: float, shuffled: Array) -> bool:
     return bool(np.nanmax(np.abs(gap)) < 1e-8 * beta**4)
 
 
+@statement(
+    "connectivity/equation84",
+    place="(82), (84)",
+    words="after first-order learning until τ₁* = 1/β², shuffling W₀ leaves z = ẑ/β² and the loss "
+    "L₀ g⁴(2 − g²)²",
+    draw=_shuffled,
+    tolerance=1e-7,
+    hypotheses={LIMIT: is_limit, _APART: _is_apart},
+    mutations=[{"fourth": 3.98}, {"two": 2.01}],
+    without={_APART: _unshuffled},
+)
+def equation_84(
+    W0: Array, w: Array, m: Array, g: float, target: float, shuffled: Array, *,
+    fourth: float = 4.0, two: float = 2.0,
+) -> float:  # fmt: skip
+    """The output of the shuffled network with the whole of τ₁*W₁, and its loss over L₀."""
+    B, beta = inverse_of(W0), 1 / (1 - g**2)
+    change = target / beta**2 * np.outer(B.T @ w, B @ m)
+    z = w @ np.linalg.solve(np.eye(len(W0)) - shuffled @ change, shuffled @ m)
+    loss = (target - z) ** 2 / target**2
+    found = max(residual(z, target / beta**2), residual(loss, g**fourth * (two - g**2) ** 2))
+    if (fourth, two) == (4.0, 2.0):
+        found = max(found, residual(loss, shuffled_loss(g)))
+    return found
+
+
 def _gaussian_and_shuffled(rng: np.random.Generator) -> dict[str, Any]:
     size, g = 256, float(rng.uniform(0.3, 0.6))
     W0 = gaussian(rng, size, g)
@@ -97,32 +123,6 @@ def equation_87(
     spreads = [g / np.sqrt(size) * np.linalg.norm(np.stack(pair)) for pair in gradients]
     gaps = [(f - size * limit) / s for f, limit, s in zip(found, limits, spreads, strict=True)]
     return residual(np.array(gaps), np.zeros(2), scale=1.0)
-
-
-@statement(
-    "connectivity/equation84",
-    place="(82), (84)",
-    words="after first-order learning until τ₁* = 1/β², shuffling W₀ leaves z = ẑ/β² and the loss "
-    "L₀ g⁴(2 − g²)²",
-    draw=_shuffled,
-    tolerance=1e-7,
-    hypotheses={LIMIT: is_limit, _APART: _is_apart},
-    mutations=[{"fourth": 3.98}, {"two": 2.01}],
-    without={_APART: _unshuffled},
-)
-def equation_84(
-    W0: Array, w: Array, m: Array, g: float, target: float, shuffled: Array, *,
-    fourth: float = 4.0, two: float = 2.0,
-) -> float:  # fmt: skip
-    """The output of the shuffled network with the whole of τ₁*W₁, and its loss over L₀."""
-    B, beta = inverse_of(W0), 1 / (1 - g**2)
-    change = target / beta**2 * np.outer(B.T @ w, B @ m)
-    z = w @ np.linalg.solve(np.eye(len(W0)) - shuffled @ change, shuffled @ m)
-    loss = (target - z) ** 2 / target**2
-    found = max(residual(z, target / beta**2), residual(loss, g**fourth * (two - g**2) ** 2))
-    if (fourth, two) == (4.0, 2.0):
-        found = max(found, residual(loss, shuffled_loss(g)))
-    return found
 
 
 @statement(
