@@ -17,6 +17,7 @@ from tacit.statements._connectivity_networks import (
 from tacit.statements._numbers import residual
 from tacit.statements._statement import statement
 from tacit.theory.connectivity import (
+    change_norm,
     gradient_norm,
     learning_time,
     output_series,
@@ -69,7 +70,8 @@ def equation_12(W0: Array, g: float, w: Array, m: Array, *, power: float = 1.0) 
 @statement(
     "connectivity/equation13",
     place="(11), (13), (30), (34)",
-    words="to first order z = ẑβ²τ, so that learning would end at τ = 1/β², with ‖dW/dτ‖ = |ẑ|β",
+    words="to first order z = ẑβ²τ, so that learning would end at τ = 1/β², with ‖dW/dτ‖ = |ẑ|β "
+    "and ‖ΔW‖ = |ẑ|/β",
     draw=limit_network,
     tolerance=1e-9,
     hypotheses={LIMIT: is_limit},
@@ -90,6 +92,8 @@ def equation_13(
     if (power, norm_power) == (2.0, 1.0):
         found = max(found, residual(series.z[1], target / learning_time(g)))
         found = max(found, residual(np.linalg.norm(series.W[1]), gradient_norm(g, target)))
+        change = np.linalg.norm(series.W[1]) * learning_time(g)
+        found = max(found, residual(change, change_norm(g, target)))
     return found
 
 

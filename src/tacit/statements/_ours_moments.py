@@ -11,7 +11,7 @@ import numpy as np
 from tacit.statements._connectivity_networks import gaussian
 from tacit.statements._numbers import residual
 from tacit.statements._statement import statement
-from tacit.theory.connectivity import exact_g0, limit_spectrum
+from tacit.theory.connectivity import exact_g0, flow, large_n, limit_spectrum
 
 Array = np.ndarray
 
@@ -120,6 +120,46 @@ def resolvent_of_the_limit(
     if (power, inner) == (2.0, 1.0) and residual(quadrature, limit) > 1e-10:
         return np.inf
     return residual((np.trace(R) - size * limit) / spread, 0.0, scale=1.0)
+
+
+def _large_network(rng: np.random.Generator) -> dict[str, Any]:
+    g = float(rng.uniform(0.3, 0.5))
+    return {"J": gaussian(rng, 256, g), "g": g, "target": float(rng.uniform(0.5, 1.5))}
+
+
+@statement(
+    "ours/large-n",
+    place="theory.connectivity.large_n",
+    words="with the limit spectrum's nodes put twice, w on one copy and m on the other, the system "
+    "of 2N-vectors gives the whole learning curve of a Gaussian network for N → ∞",
+    draw=_large_network,
+    tolerance=0.1,
+    hypotheses={"g < 1": lambda g: g < 1},
+    mutations=[{"strength": 1.15}, {"strength": 0.8}],
+    instances=5,
+)
+def large_network(J: Array, g: float, target: float, *, strength: float = 1.0) -> float:
+    """The singular values of a Gaussian matrix at N = 256 in the place of the nodes.
+
+    w and m are spread evenly over them, as Gaussian ones are on average. What is left are the
+    fluctuations of traces; those of the learning time, about (Tr BBᵀ/N)⁻², have by Poincaré's
+    inequality a standard deviation of at most 2%: the tolerance is five of them.
+    """
+    size = len(J)
+    values = np.linalg.svd(np.eye(size) - J, compute_uv=False)
+    even, none = np.full(size, size**-0.5), np.zeros(size)
+    network = flow(
+        np.diag(1 - np.concatenate([values, values])),
+        np.concatenate([even, none]), np.concatenate([none, even]), targets=target,
+    )  # fmt: skip
+    limit = large_n(strength * g, targets=target)
+    end = network.learning_time()
+    times = np.linspace(0.2, 1.2, 6) * end
+    return max(
+        residual(end, limit.learning_time()),
+        residual(network.output(times), limit.output(times)),
+        residual(network.singular_values(times)[:, 0], limit.singular_values(times)[:, 0]),
+    )
 
 
 @statement(
