@@ -1,0 +1,121 @@
+"""What the statements of `connectivity` share: networks to draw, and their flow as a power series.
+
+The paper's formulas hold for N → ∞, where scalar products such as wᵀBBᵀw have become numbers. A
+network of a few units in which these few products have exactly their limits is as good: in it the
+algebra can be judged to rounding. That large Gaussian networks have those limits is judged by
+itself, in standard deviations.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray
+
+LIMIT = "z₀ = 0, and all scalar products have their values at N → ∞"
+
+
+class Series(NamedTuple):
+    """Taylor coefficients in τ, the k-th before τ^k: of W (order + 1, N, N) and of z."""
+
+    W: Array
+    z: Array
+
+
+def flow_series(W0: Array, w: Array, m: Array, target: float, order: int) -> Series:
+    """The flow (6) by power-series arithmetic: no formula of the paper's is used.
+
+    With A = I − W, Ax = m and Aᵀy = w: A₀ x_k = Σ_{j≥1} W_j x_{k−j}, and (k + 1) W_{k+1} is the
+    coefficient of (ẑ − z) y xᵀ.
+    """
+    B = np.linalg.inv(np.eye(len(W0)) - W0)
+    W, x, y = [W0], [B @ m], [B.T @ w]
+    error = [target - w @ x[0]]
+    for k in range(order):
+        terms = [
+            error[a] * np.outer(y[b], x[k - a - b]) for a in range(k + 1) for b in range(k - a + 1)
+        ]
+        W.append(np.sum(terms, axis=0) / (k + 1))
+        x.append(B @ sum(W[j] @ x[k + 1 - j] for j in range(1, k + 2)))
+        y.append(B.T @ sum(W[j].T @ y[k + 1 - j] for j in range(1, k + 2)))
+        error.append(-w @ x[-1])
+    return Series(np.stack(W), np.array([target - error[0], *(-e for e in error[1:])]))
+
+
+def output_of_change(inverse: Array, change: Array, w: Array, m: Array) -> Array:
+    """Coefficients of wᵀ(B⁻¹ − Σ_{j≥1} W_j τ^j)⁻¹m, with any B in the place of (I − W₀)⁻¹."""
+    x = [inverse @ m]
+    for k in range(1, len(change)):
+        x.append(inverse @ sum(change[j] @ x[k - j] for j in range(1, k + 1)))
+    return np.array([w @ state for state in x])
+
+
+def coefficients(function: Any, radius: float, order: int, *, degree: int = 13) -> Array:
+    """Taylor coefficients at 0 of a function analytic around it, from its values in [−r, r].
+
+    An odd degree leaves 0 itself out, where quotients have no value.
+    """
+    places = np.polynomial.chebyshev.chebpts1(degree + 1)
+    values = np.stack([np.asarray(function(radius * place)) for place in places])
+    flat = np.polynomial.polynomial.polyfit(places, values.reshape(len(places), -1), degree)
+    found = flat[: order + 1] / radius ** np.arange(order + 1)[:, None]
+    return found.reshape(order + 1, *values.shape[1:])
+
+
+def orthogonal(rng: np.random.Generator, size: int) -> Array:
+    """A random orthogonal matrix."""
+    q, r = np.linalg.qr(rng.normal(size=(size, size)))
+    return q * np.sign(np.diag(r))
+
+
+def limit_network(rng: np.random.Generator, *, alike: bool = False) -> dict[str, Any]:
+    """A small network with the limit's scalar products, 0.2 ≤ g ≤ 0.7, and a target.
+
+    The squares of w over the inverse squared singular values of I − W₀ are a measure with the
+    moments 1, β and β⁴, made of two atoms; so are those of m, over other singular values.
+    """
+    g = float(rng.uniform(0.2, 0.7))
+    beta = 1 / (1 - g**2)
+    share = rng.uniform(0.2, 0.8) / beta**2
+    shares = [share, share if alike else rng.uniform(0.2, 0.8) / beta**2]
+    size = int(rng.integers(4, 8))
+    values = np.sqrt(rng.uniform(0.3, 2.0, size))
+    w, m = np.zeros(size), np.zeros(size)
+    for vector, q, first in ((w, shares[0], 0), (m, shares[1], 2)):
+        spread = beta * np.sqrt(beta**2 - 1)
+        inverse = beta + spread * np.array([np.sqrt((1 - q) / q), -np.sqrt(q / (1 - q))])
+        values[first : first + 2] = inverse**-0.5
+        vector[first : first + 2] = np.sqrt([q, 1 - q]) * rng.choice([-1.0, 1.0], 2)
+    U, V = orthogonal(rng, size), orthogonal(rng, size)
+    return {
+        "W0": np.eye(size) - (U * values) @ V.T,
+        "w": V @ w,
+        "m": U @ m,
+        "g": g,
+        "target": float(rng.choice([-1.0, 1.0]) * rng.uniform(0.3, 2.0)),
+    }
+
+
+def overlapping_network(rng: np.random.Generator) -> dict[str, Any]:
+    """The same with an input vector that shares a little with the output vector's side."""
+    drawn = limit_network(rng)
+    B = np.linalg.inv(np.eye(len(drawn["W0"])) - drawn["W0"])
+    return {**drawn, "m": drawn["m"] + 0.1 * B.T @ drawn["w"]}
+
+
+def is_limit(W0: Array, w: Array, m: Array, g: float) -> bool:
+    """Whether the products that third order needs are those of N → ∞, to rounding."""
+    B = np.linalg.inv(np.eye(len(W0)) - W0)
+    beta = 1 / (1 - g**2)
+    right, left = B @ B.T, B.T @ B
+    found = [
+        w @ w, m @ m, w @ right @ w, m @ left @ m, w @ right @ right @ w, m @ left @ left @ m,
+        w @ B @ m, w @ right @ B @ m, w @ right @ right @ B @ m,
+    ]  # fmt: skip
+    expected = [1, 1, beta, beta, beta**4, beta**4, 0, 0, 0]
+    return bool(np.max(np.abs(np.array(found) - expected)) <= 1e-9 * beta**4)
+
+
+def gaussian(rng: np.random.Generator, size: int, g: float) -> Array:
+    """W₀ with independent N(0, g²/N) entries."""
+    return rng.normal(size=(size, size)) * (g / np.sqrt(size))
