@@ -37,6 +37,22 @@ NOTE = (
 )
 
 
+LONG = 100.0  # epochs; from there on the networks know the training sentences by heart
+
+MEMORISED = (
+    "the networks memorise: by epoch 500 training accuracy is 1.000, while validation loss was "
+    "least before epoch 60 and has grown threefold since. What is learned by heart takes many "
+    "directions: at rank 10 training accuracy is 0.77 and validation accuracy 0.68 of 0.79, and "
+    "the largest ten singular values of the first layer's input change carry 0.48. After twelve "
+    "epochs (quick) ranks of two to four are enough"
+)
+
+
+def surprise(config: "SentimentConfig") -> dict[str, Any]:
+    """What is expected of a claim that long training overturns."""
+    return {"expected": "fails", "because": MEMORISED} if config.epochs >= LONG else {}
+
+
 @dataclass(frozen=True, kw_only=True)
 class SentimentConfig(Config):
     """Parameters of connectivity/fig5 and figs6; the defaults are the paper's."""

@@ -22,6 +22,7 @@ from tacit.experiments.connectivity._sentiment import (
     learned,
     relative_change,
     sufficient_ranks,
+    surprise,
 )
 from tacit.experiments.connectivity._sentiment_draw import singular_panel, truncation_panel
 from tacit.store import SEED
@@ -73,6 +74,7 @@ class Fig5(SentimentExperiment):
                 f"on, validation accuracy stays within {point} of the trained network's.",
                 place="Figure 5(b), section 4",
                 at_most=10,
+                **surprise(config),
             ),
             claim_about_median(
                 ranks["whole"],

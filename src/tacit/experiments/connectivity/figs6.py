@@ -20,6 +20,7 @@ from tacit.experiments.connectivity._sentiment import (
     leading_share,
     learned,
     relative_change,
+    surprise,
 )
 from tacit.experiments.connectivity._sentiment_draw import curve_panel, singular_panel
 from tacit.experiments.connectivity.fig5 import QUICK, SMOKE, caption
@@ -66,6 +67,7 @@ class FigS6(SentimentExperiment):
                     "its squared norm or more.",
                     place="Figure S6(c)–(f)",
                     at_least=0.5,
+                    **(surprise(config) if matrix == "input 1" else {}),
                 ),
                 claim_about_median(
                     relative_change(runs, matrix),
