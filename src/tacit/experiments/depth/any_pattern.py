@@ -317,10 +317,21 @@ def _share(
 
 def _expectation(start: str, depth: int) -> tuple[Any, str]:
     """What to expect of "rank = groups", from what was found."""
-    if (start, depth) != ("gaussian", 2):
+    if depth != 2:
         return "holds", ""
-    return "fails", (
-        "In most of the misses a connected group keeps a second singular value, which falls "
-        "slowly with the scale: from 1e-5 to 1e-8 like a power between 0.00 and 0.19 (3 × 3). In "
-        "the rest a decoupled block is too small to count."
+    slow = (
+        "The prediction is of vanishing starts, and some patterns need far smaller ones. A small "
+        "value between two large ones is met last, in a time of their product over its square, "
+        "while a second direction grows exponentially: where it wins, a connected group ends at "
+        "rank two. "
+    )
+    if start == "identity":
+        return "holds", slow + (
+            "Of 955 runs (4 × 4) 88.3% agree from 1e-8, 96.0% from 1e-16, 97.1% from 1e-32, 99.6% "
+            "from 1e-64."
+        )
+    return "fails", slow + (
+        "Of 955 runs (4 × 4) 83.8% agree from 1e-8, 96.0% from 1e-16, 99.3% from 1e-32, 99.4% from "
+        "1e-64; in the other six a decoupled block is too small to count, as the limit in closed "
+        "form says, which all 955 then have."
     )
