@@ -181,7 +181,7 @@ class Fig13To17(Experiment):
         depths, scales = np.array(sorted(config.depth)), sorted(config.scale, reverse=True)
         rank = dataset["best_stable_rank"].where(dataset["best_loss"] <= config.gate)
         upper = rank.quantile(0.75, SEED).max()
-        top = max(2.1, 1.02 * float(upper)) if np.isfinite(upper) else 2.1
+        top = max(2.1, 1.06 * float(upper)) if np.isfinite(upper) else 2.1
         panels = []
         for method in config.method:
             marks: list[Mark] = [HorizontalRule(1.0, label="rank one")]
