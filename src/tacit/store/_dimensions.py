@@ -26,6 +26,7 @@ ORDER = "order"  # of a teacher
 DATA = "data"  # what a model is trained on
 NOISE = "noise"  # standard deviation of what is added to a target
 ADDED = "added"  # the size of what is observed later
+SMALLER = "smaller"  # initial scales below those of the sweep
 
 STEP = "step"
 TIME = "time"  # of a flow, or of an output: the length of the sequence that it ends

@@ -83,6 +83,25 @@ def test_any_pattern_at_smoke(folder):
     rank = data["effective_rank"].sel(scale=1e-5, pattern=6)
     assert float(rank.sel(start="gaussian", depth=3).mean()) < 1.05
     assert float(rank.sel(start="identity", depth=3).mean()) > 1.2
+    # The diagonal from a vanishing start, by its own closed form.
+    import jax
+
+    from tacit.experiments.depth._completion import drawn
+    from tacit.theory.depth import disconnected_limit
+
+    with jax.enable_x64(True):
+        target, start = drawn(2, 3, jax.numpy.asarray([1]), jax.numpy.asarray([1e-16]))
+    first, second = (np.asarray(factor)[0] for factor in start.factors)
+    mask = Pattern.classes(3, 3)[6].mask
+    closed = disconnected_limit(second, first, mask, np.asarray(target)[0]).product
+    lane = data.sel({"start": "gaussian", "depth": 2, "pattern": 6, "seed": 1, "scale": 1e-5})
+    for name in ("limit_spectrum", "smaller_spectrum"):
+        found = lane[name].values.reshape(-1, 3)
+        np.testing.assert_allclose(found, [np.linalg.svd(closed)[1]], atol=1e-5)
+    assert np.isnan(data["limit_spectrum"].sel(depth=3)).all()
+    small = data.sel({"depth": 2, "smaller": 1e-16})
+    assert (small["smaller_loss"] < 1e-10).all()
+    assert (small["smaller_spectrum"].max("scale") == small["smaller_spectrum"].min("scale")).all()
     assert len(made.figure().panels) == 3
     assert len(find_experiment("depth/any-pattern").presets["paper"].pattern) == len(
         Pattern.classes(4, 4)

@@ -10,9 +10,9 @@ from scipy.sparse.csgraph import connected_components
 
 from tacit.experiments.depth._pattern_runs import complete_patterns
 from tacit.problems import Pattern
-from tacit.store import PATTERN, START
+from tacit.store import DEPTH, PATTERN, SEED, START
 from tacit.sweep import Batch
-from tacit.theory.depth import coupled_groups, coupling
+from tacit.theory.depth import coupled_groups, coupling, vanishing_limit
 
 _SEEN = 1e-12  # of √(C_ii C_jj): couplings below are rounding
 
@@ -32,17 +32,19 @@ def complete_and_group(batch: Batch, config: Any) -> Mapping[str, Any]:
     masks = np.stack(
         [(turned if own else drawn)[n] for n, own in zip(numbers.tolist(), identity, strict=True)]
     )
-    stored, used = complete_patterns(batch, config, masks, identity)
+    first, shared = sharing(batch)
+    smaller = config.smaller_scale if batch.one(DEPTH) == 2 else ()
+    further = [(int(lane), scale) for scale in smaller for lane in first]
+    stored, used = complete_patterns(batch, config, masks, identity, further)
     finite = np.isfinite(used["products"]).all(axis=(1, 2))
-    values = np.full((len(batch), config.size), np.nan)
-    values[finite] = np.linalg.svd(used["products"][finite], compute_uv=False)
     seen = [
         groups_seen(ends, mask) if good else -1
         for ends, mask, good in zip(used["ends"], masks, finite, strict=True)
     ]
     return {
         **stored,
-        "spectrum": values,
+        "spectrum": spectra_of(used["products"]),
+        **from_vanishing_starts(config, masks, used, first, shared),
         "groups": [
             coupled_groups(start, mask).max() + 1
             for start, mask in zip(used["starts"], masks, strict=True)
@@ -51,6 +53,44 @@ def complete_and_group(batch: Batch, config: Any) -> Mapping[str, Any]:
         "components": [Pattern(mask).component_count for mask in masks],
         "entries": masks.sum(axis=(1, 2)),
     }
+
+
+def sharing(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    """The first of all lanes that differ in their scale alone, and the place of each lane in it."""
+    names = (batch.column(name).tolist() for name in (START, PATTERN, SEED))
+    place: dict[Any, int] = {}
+    shared = np.array([place.setdefault(lane, len(place)) for lane in zip(*names, strict=True)])
+    return np.unique(shared, return_index=True)[1], shared
+
+
+def from_vanishing_starts(
+    config: Any,
+    masks: np.ndarray,
+    used: Mapping[str, np.ndarray],
+    first: np.ndarray,
+    shared: np.ndarray,
+) -> Mapping[str, Any]:
+    """At depth 2: the limit as starts vanish, and what flow reaches on the way to it; else NaN."""
+    starts, count = used["starts"], len(config.smaller_scale)
+    limits = np.full((len(starts), config.size), np.nan)
+    spectra = np.full((len(starts), count, config.size), np.nan)
+    losses = np.full((len(starts), count), np.nan)
+    if starts.shape[1] == 2:
+        lanes = zip(starts[first], masks[first], used["targets"][first], strict=True)
+        ends = [vanishing_limit(second, below, *rest).product for (below, second), *rest in lanes]
+        limits = spectra_of(np.stack(ends))[shared]
+        reached = spectra_of(used["further_products"]).reshape(count, len(first), config.size)
+        spectra = np.moveaxis(reached, 0, 1)[shared]
+        losses = used["further_loss"].reshape(count, len(first)).T[shared]
+    return {"limit_spectrum": limits, "smaller_spectrum": spectra, "smaller_loss": losses}
+
+
+def spectra_of(products: Float[np.ndarray, "lanes size size"]) -> np.ndarray:
+    """Singular values of every lane, the largest first; NaN for one that diverged."""
+    finite = np.isfinite(products).all(axis=(1, 2))
+    values = np.full(products.shape[:2], np.nan)
+    values[finite] = np.linalg.svd(products[finite], compute_uv=False)
+    return values
 
 
 def groups_seen(

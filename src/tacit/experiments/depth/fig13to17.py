@@ -75,6 +75,12 @@ class Fig13To17Config(Config):
     )
 
 
+_SHALLOW = (
+    "Ten trials are too few to decide: over 4,000 starts of 5 × 5 the flow's stable rank has the "
+    "mean 1.56 and the standard deviation 0.27 in closed form."
+)
+
+
 class Fig13To17(Experiment):
     """Stable rank against depth and scale for five optimisers, with how every run ended."""
 
@@ -129,6 +135,7 @@ class Fig13To17(Experiment):
                         "of depth 2 is at least 1.5.",
                         place=place,
                         at_least=1.5,
+                        because=_SHALLOW if config.size == 5 else "",
                     )
                 )
             if {2, 3} <= set(config.depth):
@@ -173,6 +180,8 @@ class Fig13To17(Experiment):
         """One panel an optimiser, with its outcomes underneath."""
         depths, scales = np.array(sorted(config.depth)), sorted(config.scale, reverse=True)
         rank = dataset["best_stable_rank"].where(dataset["best_loss"] <= config.gate)
+        upper = rank.quantile(0.75, SEED).max()
+        top = max(2.1, 1.06 * float(upper)) if np.isfinite(upper) else 2.1
         panels = []
         for method in config.method:
             marks: list[Mark] = [HorizontalRule(1.0, label="rank one")]
@@ -189,7 +198,7 @@ class Fig13To17(Experiment):
                 Panel(
                     f"{METHODS[method]}, rate {rate:g}",
                     Axis("depth L", ticks=depths),
-                    Axis("stable rank", limits=(0.9, 2.1)),
+                    Axis("stable rank", limits=(0.9, top)),
                     marks,
                     legend="best",
                     note=outcome_words(dataset, method, config.gate),

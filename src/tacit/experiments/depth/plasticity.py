@@ -146,6 +146,8 @@ class Plasticity(Experiment):
                         f"start is smaller at depth {deepest} than at depth 2.",
                         place="section 4 (ours at this size)",
                         at_least=0.0,
+                        because=f"{np.isfinite(less).sum()} of {less.size} trials count, those "
+                        "that end every stage at both depths: the smaller c, the fewer.",
                     )
                 )
         if "identity" in config.start:

@@ -11,6 +11,7 @@ from tacit.theory.depth._bounds import (
 from tacit.theory.depth._coupling import coupled_groups, coupling
 from tacit.theory.depth._disconnected import DisconnectedLimit, disconnected_limit
 from tacit.theory.depth._reduced_flow import Eigenvalues, conserved_quantity, reduced_flow
+from tacit.theory.depth._small_start import TwoFactors, early_flow, vanishing_limit
 
 __all__ = [
     "DisconnectedLimit",
@@ -18,14 +19,17 @@ __all__ = [
     "LazyBound",
     "LimitSpectrum",
     "PlasticityBound",
+    "TwoFactors",
     "alignment_bound",
     "conserved_quantity",
     "coupled_groups",
     "coupling",
     "disconnected_limit",
+    "early_flow",
     "escape_time",
     "lazy_bound",
     "limit_singular_values",
     "plasticity_bound",
     "reduced_flow",
+    "vanishing_limit",
 ]
