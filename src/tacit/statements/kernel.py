@@ -1,0 +1,10 @@
+"""Statements of `kernel`: linear RNNs in the kernel regime.
+
+What holds as the width n grows is tried at two or three widths, against the predicted rate.
+"""
+
+# Importing them registers their statements, in the paper's order.
+from tacit.statements import _kernel_impulse as _impulse
+
+__all__: list[str] = []
+_PARTS = (_impulse,)
