@@ -117,7 +117,8 @@ _LAGS, _COUNT, _SPREAD = 5, 20, 3.5  # √n times the standard deviation of a se
 @statement(
     "kernel/theorem3.3a",
     place="Theorem 3.3(a)",
-    words="as n → ∞ the entries of L_0, L_1, … become independent, Gaussian, of variance ν_C ν_F ν_W^j",
+    words="as n → ∞ the entries of L_0, L_1, … become independent Gaussians of "
+    "variance ν_C ν_F ν_W^j",
     draw=lambda rng: {"seed": int(rng.integers(2**31)), **variances(rng)},
     tolerance=6.0,  # standard deviations
     mutations=[{"shift": 1}, {"factor": 1.5}, {"fourth": 2.0}],

@@ -5,6 +5,7 @@ What holds as the width n grows is tried at two or three widths, against the pre
 
 # Importing them registers their statements, in the paper's order.
 from tacit.statements import _kernel_impulse as _impulse
+from tacit.statements import _kernel_tangent as _tangent
 
 __all__: list[str] = []
-_PARTS = (_impulse,)
+_PARTS = (_impulse, _tangent)
