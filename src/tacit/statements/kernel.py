@@ -7,6 +7,8 @@ What holds as the width n grows is tried at two or three widths, against the pre
 from tacit.statements import _kernel_impulse as _impulse
 from tacit.statements import _kernel_tangent as _tangent
 from tacit.statements import _kernel_tangent_proof as _tangent_proof
+from tacit.statements import _kernel_training as _training
+from tacit.statements import _kernel_training_proof as _training_proof
 
 __all__: list[str] = []
-_PARTS = (_impulse, _tangent, _tangent_proof)
+_PARTS = (_impulse, _tangent, _tangent_proof, _training, _training_proof)
