@@ -29,7 +29,7 @@ def _sequences(rng: np.random.Generator) -> dict[str, Any]:
     words="on N sequences the kernel of a linear network has rank at most T n_x n_y, reached for "
     "N ≥ n_x: with N > n_x its least eigenvalue is zero, at every width and in the limit",
     draw=lambda rng: {**_sequences(rng), "seed": int(rng.integers(2**31)), **variances(rng)},
-    tolerance=0.0,
+    tolerance=1e-12,  # of whole numbers
     mutations=[{"inputs_more": 1}],
     errata=[
         Erratum(

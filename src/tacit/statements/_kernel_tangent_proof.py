@@ -170,13 +170,14 @@ def _pair_mean(covariance: Array, a: int, b: int, nodes: Array, weights: Array) 
         Erratum(
             place="(70f)",
             as_printed="N(0, ν_W P_tℓ) for every ℓ",
-            as_corrected="N(0, ν_ℓ P_tℓ); for Δ_W, of variance 1, (48) takes P_t2",
+            as_corrected="N(0, ν_ℓ P_tℓ); for Δ_W, of variance 1, (48) takes P_t2. (Residuals here "
+            "are in standard deviations.)",
             constants={"same": True},
         ),
         Erratum(
             place="(74), (98), (100)",
             as_printed="N(0, P_{t+1,ℓ}) with P = E(Z̃ − Σ Z̃F)ᵀ(Z̃ − Σ Z̃F)",
-            as_corrected="N(0, ν_ℓ P_{t+1,ℓ}), the variance of the entries of A_ℓ",
+            as_corrected="N(0, ν_ℓ P_{t+1,ℓ}), with the variance of the entries of A_ℓ",
             constants={"plain": True},
         ),
     ],

@@ -103,8 +103,7 @@ def lemma_7(nodes: Array, weights: Array, length: int, lag: int, least: float) -
 def lemma_7_recovery(nodes: Array, weights: Array, *, power: int = 2, sign: float = 1.0) -> float:
     """The library's recovery from the recursion of a teacher in a random basis."""
     order = len(nodes)
-    teacher = balanced_system(np.random.default_rng(0), nodes, weights, order)
-    A, B = teacher[:, :-1], teacher[:, -1:]
+    A, B = balanced_system(np.random.default_rng(0), nodes, weights, order)
     found = prony(response(A, B, B.T, 2 * order + 1), order, tolerance=1e-13)
     values, vectors = np.linalg.eigh(A)
     loads = (vectors.T @ B[:, 0]) ** power
@@ -157,9 +156,8 @@ def _close_student(rng: np.random.Generator) -> dict[str, Any]:
     if made is None:
         atoms = np.tile(drawn["nodes"], 2) + 1e-2 * rng.normal(size=2 * order)
         made = atoms, np.tile(drawn["weights"] / 2, 2) * rng.uniform(0.9, 1.1, size=2 * order)
-    system = balanced_system(rng, *made, length + 2)
-    B = system[:, -1:]
-    return {**drawn, "length": length, "lag": lag, "A": system[:, :-1], "B": B, "C": B.T}
+    A, B = balanced_system(rng, *made, width=length + 2)
+    return {**drawn, "length": length, "lag": lag, "A": A, "B": B, "C": B.T}
 
 
 def _short_student(rng: np.random.Generator) -> dict[str, Any]:
@@ -170,9 +168,8 @@ def _short_student(rng: np.random.Generator) -> dict[str, Any]:
         lag = length + 1
         made = _furthest(drawn["nodes"], drawn["weights"], length, 1e-4)
         if made is not None:
-            system = balanced_system(rng, *made, length + 3)
-            B = system[:, -1:]
-            return {**drawn, "length": length, "lag": lag, "A": system[:, :-1], "B": B, "C": B.T}
+            A, B = balanced_system(rng, *made, width=length + 3)
+            return {**drawn, "length": length, "lag": lag, "A": A, "B": B, "C": B.T}
 
 
 def _signed_student(rng: np.random.Generator) -> dict[str, Any]:

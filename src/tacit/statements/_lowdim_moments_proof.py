@@ -27,11 +27,10 @@ def _positive_systems(rng: np.random.Generator) -> dict[str, Any]:
         nodes, reach = rng.uniform(-1, 1, size=order), rng.choice([1.0, 1.2])
         atoms = np.clip(np.tile(nodes, 2) + near * rng.normal(size=2 * order), -reach, reach)
         masses = np.tile(weights / 2, 2) * np.exp(near * rng.normal(size=2 * order))
-    teacher = balanced_system(rng, nodes, weights, order)
-    student = balanced_system(rng, atoms, masses, 2 * order + 2)
+    teacher_A, teacher_B = balanced_system(rng, nodes, weights, order)
+    A, B = balanced_system(rng, atoms, masses, 2 * order + 2)
     return {
-        "A": student[:, :-1], "B": student[:, -1:],
-        "teacher_A": teacher[:, :-1], "teacher_B": teacher[:, -1:], "length": 2 * order + 1,
+        "A": A, "B": B, "teacher_A": teacher_A, "teacher_B": teacher_B, "length": 2 * order + 1,
     }  # fmt: skip
 
 

@@ -100,8 +100,8 @@ def _exponents(paths: list[list[tuple[Array, Array, Array]]], scales: list[float
     mutations=[{"power": 0.8}],
     errata=[
         Erratum(
-            place="Lemmas C.13 and C.14, and the proof of Lemma C.12",
-            as_printed="these bounds hold up to t = ln(1/√ε)/(2w_0)",
+            place="Lemma C.13, (C.48)",
+            as_printed="‖B‖, ‖C‖ < M₁ ε^{3/4} up to t = ln(1/√ε)/(2w_0)",
             as_corrected="up to half of it, by the flow (3.6) of the loss (3.4): the gradients of "
             "Lemma C.4 are twice what the proof takes. At the printed time ‖B‖ is of order "
             "ε^{1/2}; Proposition 9 holds at either time",

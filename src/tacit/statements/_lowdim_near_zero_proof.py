@@ -36,8 +36,8 @@ def lemma_c_10(size: int, *, rate: float = 9 / 64) -> float:
     place="proof of Lemma C.13, first lines; Proposition C.11",
     words="‖A‖, ‖B‖ and ‖C‖ are in (ε/2, 3ε/2) at an ε-normal start with probability above 0.75 "
     "for d > 4; for d ≥ 20 Lemma C.10 shows it: (1 − 2e^{−9d²/64})(1 − 2e^{−9d/64})² > 0.75",
-    draw=lambda rng: {"width": int(rng.choice([5, 6, 20, 21, rng.integers(5, 60)]))},
-    tolerance=0.0,
+    draw=lambda rng: {"width": (5, 6, 20, 21, int(rng.integers(5, 60)))[rng.integers(5)]},
+    tolerance=1e-12,
     kind="inequality",
     hypotheses={"d > 4": lambda width: width > 4},
     mutations=[{"claimed": 0.8}],

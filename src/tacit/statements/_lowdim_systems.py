@@ -14,8 +14,10 @@ def orthogonal(rng: np.random.Generator, size: int) -> Array:
     return found
 
 
-def balanced_system(rng: np.random.Generator, nodes: Array, weights: Array, width: int) -> Array:
-    """A = Aᵀ and B = Cᵀ with the response Σ weights_i nodes_i^j, in a random basis: [A, B].
+def balanced_system(
+    rng: np.random.Generator, nodes: Array, weights: Array, width: int
+) -> tuple[Array, Array]:
+    """A = Aᵀ and B = Cᵀ with the response Σ weights_i nodes_i^j, in a random basis.
 
     States beyond the nodes are in no output; they fill the width.
     """
@@ -24,7 +26,7 @@ def balanced_system(rng: np.random.Generator, nodes: Array, weights: Array, widt
     loads = np.concatenate([np.sqrt(weights), np.zeros(spare)])
     basis = orthogonal(rng, width)
     A = basis * values @ basis.T
-    return np.column_stack([(A + A.T) / 2, basis @ loads])
+    return (A + A.T) / 2, (basis @ loads)[:, None]
 
 
 def spread_nodes(rng: np.random.Generator, count: int, gap: float, reach: float = 0.95) -> Array:
