@@ -89,7 +89,7 @@ def proposition_2_1_b(
     place="section 2, “Stability”",
     words="the spectral radius of W/√n tends to √ν_W, so that the network is stable for ν_W < 1",
     draw=lambda rng: {"seed": int(rng.integers(2**31)), "nu_w": rng.uniform(0.1, 0.7)},
-    tolerance=0.3,  # the edge of the disc fluctuates by 1/√n and less, 0.1 at n = 100: three times it
+    tolerance=0.3,  # three times 1/√n at n = 100; the edge of the disc fluctuates by less
     mutations=[{"power": 0.25}],
     errata=[
         Erratum(

@@ -61,11 +61,10 @@ def equation_44(
 
 def _states(rng: np.random.Generator) -> dict[str, Any]:
     width, outputs = (int(n) for n in rng.integers([2, 1], [6, 4]))
-    names = ("h", "h_tilde", "h2", "h2_tilde")
     rows = white_sequences(rng, outputs * width, 1).reshape(-1, outputs, width)
     ensemble = np.concatenate([rows, -rows])  # mean zero and the identity as second moment
     return {
-        **{name: rng.normal(size=width) for name in names},
+        **{name: rng.normal(size=width) for name in ("h", "h_tilde", "h2", "h2_tilde")},
         "ensemble": ensemble,
         "nu_c": rng.uniform(0.3, 2),
     }

@@ -77,7 +77,7 @@ def theorem_4_1_start(
     """The mean over F and C, exactly, of n_x = n_y = 1, for one W at each of two widths.
 
     It is ν_C ν_F ‖(W/√n)^j‖²/n: a trace, which comes near its limit like 1/n and not 1/√n, with a
-    standard deviation of √2/n at lag 1, which grows with the lag: below 1.8 j/n up to lag 4.
+    standard deviation of √2/n at lag 1, which grows with the lag: about 1.8 j/n up to lag 4.
     """
     found = 0.0
     for width in (100, 300):

@@ -156,7 +156,7 @@ def _close_student(rng: np.random.Generator) -> dict[str, Any]:
     if made is None:
         atoms = np.tile(drawn["nodes"], 2) + 1e-2 * rng.normal(size=2 * order)
         made = atoms, np.tile(drawn["weights"] / 2, 2) * rng.uniform(0.9, 1.1, size=2 * order)
-    A, B = balanced_system(rng, *made, width=length + 2)
+    A, B = balanced_system(rng, made[0], made[1], length + 2)
     return {**drawn, "length": length, "lag": lag, "A": A, "B": B, "C": B.T}
 
 
@@ -168,7 +168,7 @@ def _short_student(rng: np.random.Generator) -> dict[str, Any]:
         lag = length + 1
         made = _furthest(drawn["nodes"], drawn["weights"], length, 1e-4)
         if made is not None:
-            A, B = balanced_system(rng, *made, width=length + 3)
+            A, B = balanced_system(rng, made[0], made[1], length + 3)
             return {**drawn, "length": length, "lag": lag, "A": A, "B": B, "C": B.T}
 
 
