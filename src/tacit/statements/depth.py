@@ -1,0 +1,13 @@
+"""Statements of `depth`: implicit bias of deep matrix completion, and loss of plasticity.
+
+Factors stand in the order in which they act: `factors[0]` is W_1, or B at depth two, and
+`factors[-1]` is W_L, or A.
+"""
+
+# Importing them registers their statements, in the paper's order.
+from tacit.statements import _depth_alignment as _alignment
+from tacit.statements import _depth_coupling as _coupling
+from tacit.statements import _depth_family as _family
+
+__all__: list[str] = []
+_PARTS = (_alignment, _coupling, _family)
