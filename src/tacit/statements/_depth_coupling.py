@@ -140,8 +140,8 @@ def _cosines(factors: Array, mask: Array) -> Array:
 def proposition_b_1(factors: Array, mask: Array) -> float:
     """The smallest cosine between gradients, by complex steps; one group in the library's count."""
     cosines = np.abs(_cosines(factors, mask))
-    groups = coupled_groups(factors, mask).max() + 1
-    return min(slack(_NONE, np.min(cosines)), slack(groups, 1))
+    alone = coupled_groups(factors, mask).max() > 0
+    return -1.0 if alone else slack(_NONE, np.min(cosines))
 
 
 def _two(rng: np.random.Generator) -> dict[str, Any]:

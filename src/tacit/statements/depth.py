@@ -8,6 +8,7 @@ Factors stand in the order in which they act: `factors[0]` is W_1, or B at depth
 from tacit.statements import _depth_alignment as _alignment
 from tacit.statements import _depth_coupling as _coupling
 from tacit.statements import _depth_family as _family
+from tacit.statements import _depth_invariance as _invariance
 
 __all__: list[str] = []
-_PARTS = (_alignment, _coupling, _family)
+_PARTS = (_alignment, _coupling, _family, _invariance)
