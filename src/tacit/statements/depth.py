@@ -9,6 +9,7 @@ from tacit.statements import _depth_alignment as _alignment
 from tacit.statements import _depth_coupling as _coupling
 from tacit.statements import _depth_family as _family
 from tacit.statements import _depth_invariance as _invariance
+from tacit.statements import _depth_limits as _limits
 
 __all__: list[str] = []
-_PARTS = (_alignment, _coupling, _family, _invariance)
+_PARTS = (_alignment, _coupling, _family, _invariance, _limits)
