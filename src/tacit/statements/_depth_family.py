@@ -9,8 +9,9 @@ from tacit.statements._numbers import residual
 from tacit.statements._statement import statement
 
 
-def member(a: float, b: float, c: float, blocks: int, block_size: int) -> Array:
+def member(numbers: Any, blocks: int, block_size: int) -> Array:
     """M(a, b, c): a on the diagonal, b elsewhere in the diagonal blocks, c outside of them."""
+    a, b, c = numbers
     owner = np.arange(blocks * block_size) // block_size
     found = np.where(owner[:, None] == owner[None, :], b, c).astype(float)
     np.fill_diagonal(found, a)
@@ -19,7 +20,7 @@ def member(a: float, b: float, c: float, blocks: int, block_size: int) -> Array:
 
 def parameters(matrix: Array, blocks: int, block_size: int) -> tuple[float, float, float]:
     """The (a, b, c) for which M(a, b, c) is nearest: means over its three kinds of entries."""
-    kinds = member(0, 1, 2, blocks, block_size)
+    kinds = member((0, 1, 2), blocks, block_size)
     a, b, c = (float(np.mean(matrix[kinds == kind])) if np.any(kinds == kind) else 0.0
                for kind in (0, 1, 2))  # fmt: skip
     return a, b, c
@@ -27,7 +28,7 @@ def parameters(matrix: Array, blocks: int, block_size: int) -> tuple[float, floa
 
 def distance(matrix: Array, blocks: int, block_size: int) -> float:
     """From the family, relative to the largest entry."""
-    return residual(matrix, member(*parameters(matrix, blocks, block_size), blocks, block_size))
+    return residual(matrix, member(parameters(matrix, blocks, block_size), blocks, block_size))
 
 
 def _two_sums(rng: np.random.Generator) -> dict[str, Any]:
@@ -81,16 +82,16 @@ def lemma_d_2(
     """Products of matrices written out, in both orders, and a multiple of their sum."""
     n, s = blocks, block_size
     (a1, b1, c1), (a2, b2, c2) = numbers
-    one, other = (member(*three, n, s) for three in numbers)
+    one, other = (member(three, n, s) for three in numbers)
     outside = (n - 1) * s * c1 * c2
     first = a1 * a2 + (s - 1) * b1 * b2 + diagonal * outside
     second = a1 * b2 + a2 * b1 + (s - inner) * b1 * b2 + outside
     third = a1 * c2 + a2 * c1 + (s - 1) * (b1 * c2 + b2 * c1) + (n - outer) * s * c1 * c2
-    formula = member(first, second, third, n, s)
+    formula = member((first, second, third), n, s)
     return max(
         residual(one @ other, formula),
         residual(other @ one, formula),
-        residual(3 * (one + other), member(*3 * (numbers[0] + numbers[1]), n, s)),
+        residual(3 * (one + other), member(3 * (numbers[0] + numbers[1]), n, s)),
     )
 
 
@@ -125,6 +126,6 @@ def lemma_d_5(
     ]) / (s * n)  # fmt: skip
     wanted = numbers if s > 1 else numbers[[0, 2]]  # blocks of one entry have no b
     return max(
-        residual(found, np.linalg.eigvalsh(member(a, b, c, n, s))),
+        residual(found, np.linalg.eigvalsh(member(numbers, n, s))),
         residual(back if s > 1 else back[[0, 2]], wanted),
     )

@@ -58,7 +58,7 @@ def flow(factors: Array, mask: Array, target: Array, times: Any) -> Array:
 
 
 def jacobian(factors: Array) -> Array:
-    """∂w_ij/∂θ by complex steps, (d d, L d d): rows as in `w.ravel()`, θ as in `factors.ravel()`."""
+    """∂w_ij/∂θ by complex steps, (d d, L d d): w and θ = `factors` row by row."""
     columns = []
     for where in np.ndindex(factors.shape):
         moved = factors.astype(complex)

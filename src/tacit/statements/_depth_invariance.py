@@ -1,5 +1,6 @@
 """Flow from the start (7) on diagonal blocks: Lemmas D.3, D.4, D.6, D.7 and Proposition D.1."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def _starts_alike(path: Array, scale: float, ratio: float) -> bool:
     return residual(path[0], start(depth, scale, ratio, size)) == 0
 
 
-_SETTING = {_EQUAL: _values_are_equal, _ALIKE: _starts_alike}
+_SETTING: dict[str, Callable[..., Any]] = {_EQUAL: _values_are_equal, _ALIKE: _starts_alike}
 
 
 @statement(
@@ -102,7 +103,7 @@ def lemma_d_3(
     W = product(path[1])
     A, B, C = parameters(W, blocks, block_size)
     gradient = complex_step(lambda X: half * np.sum((X - target)[mask] ** 2), W)
-    formula = member(A - target, B - target, outside * C, blocks, block_size)
+    formula = member((A - target, B - target, outside * C), blocks, block_size)
     return max(found, residual(gradient, formula, scale=target))
 
 
@@ -183,7 +184,7 @@ def lemma_d_7(
         kept = first / second if power == 2 else first ** (power - 1) / second
     else:
         kept = first ** float(power - depth) + sign * second ** float(power - depth)
-    known = conserved_quantity(first, second, depth=depth)
+    known = np.asarray(conserved_quantity(first, second, depth=depth))
     return max(residual(of, np.full(of.shape, of[0])) for of in (kept, known))
 
 

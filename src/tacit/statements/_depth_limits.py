@@ -171,8 +171,8 @@ def _small_and_shallow(rng: np.random.Generator) -> dict[str, Any]:
 @statement(
     "depth/corollary3.4",
     place="Corollary 3.4",
-    words="for L ≥ 3 and 1 < m < ∞ the stable rank of the limit goes to one as α → 0: it is at most "
-    "1 + (n−1)(σ/(w*d − (n−1)σ))² with σ = (λ₂(0)^{2−L} − λ₁(0)^{2−L})^{−L/(L−2)}, of order α^L",
+    words="for L ≥ 3 and 1 < m < ∞ the stable rank of the limit goes to one as α → 0: it is at "
+    "most 1 + (n−1)(σ/(w*d − (n−1)σ))² with σ = (λ₂(0)^{2−L} − λ₁(0)^{2−L})^{−L/(L−2)}, of order α^L",
     draw=_small,
     kind="inequality",
     tolerance=1e-7,
@@ -219,8 +219,8 @@ def _figure(rng: np.random.Generator) -> dict[str, Any]:
     mutations=[{"gap": 1.01}],
     errata=[
         Erratum(
-            as_printed="a very large m = 1e10 leads to decoupled dynamics and a full-rank solution, "
-            "independent of both L and α",
+            as_printed="a very large m = 1e10 leads to decoupled dynamics and a full-rank "
+            "solution, independent of both L and α",
             as_corrected="for L ≥ 3 and finite m they are coupled (Proposition 3.2), and the limit "
             "does depend on both: L = 10, α^L = 1e-10 gives σ₁ = 2.97 instead of 1",
             constants={"independent": True},
@@ -231,7 +231,7 @@ def figure_2(
     depth: int, power: float, ratio: float, *, gap: float = 1.0, independent: bool = False
 ) -> float:
     """The reduced flow, integrated as it stands, against the library's limit."""
-    given = {
+    given: dict[str, Any] = {
         "depth": depth, "scale": 10 ** (-power / depth), "ratio": ratio / gap,
         "blocks": 10, "block_size": 1, "target": 1.0,
     }  # fmt: skip

@@ -10,6 +10,20 @@ from tacit.statements import _depth_coupling as _coupling
 from tacit.statements import _depth_family as _family
 from tacit.statements import _depth_invariance as _invariance
 from tacit.statements import _depth_limits as _limits
+from tacit.statements import _depth_pairs as _pairs
+from tacit.statements import _depth_plasticity as _plasticity
+from tacit.statements import _depth_post_training as _post_training
+from tacit.statements import _depth_singular_values as _singular_values
 
 __all__: list[str] = []
-_PARTS = (_alignment, _coupling, _family, _invariance, _limits)
+_PARTS = (
+    _alignment,
+    _coupling,
+    _family,
+    _invariance,
+    _limits,
+    _pairs,
+    _plasticity,
+    _post_training,
+    _singular_values,
+)
