@@ -42,7 +42,7 @@ def _one_negative(rng: np.random.Generator) -> dict[str, Any]:
     without={_POSITIVE: _one_negative},
     errata=[
         Erratum(
-            as_printed="with A(0) = B(0) = αI the limit is diag(w*₁₁, w*₂₂), whatever their signs",
+            as_printed="with A(0) = B(0) = αI the limit is diag(w*₁₁, w*₂₂), with no word on signs",
             as_corrected="if both are positive; where w*_ii < 0 the flow keeps a_i = b_i, so that "
             "w_ii = |a_i|² falls to the saddle 0",
             without=_POSITIVE,

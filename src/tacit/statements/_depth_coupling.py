@@ -26,8 +26,8 @@ def _chain(rng: np.random.Generator) -> dict[str, Any]:
 @statement(
     "depth/lemmaB.1",
     place="Lemma B.1",
-    words="∂w_ij/∂W_l = (W_{L:l+1}ᵀ e_i)(W_{l−1:1} e_j)ᵀ, so ⟨∇w_ij, ∇w_pq⟩ is Σ_l (T_l)_ip (S_l)_jq"
-    " with T_l = W_{L:l+1} W_{L:l+1}ᵀ and S_l = W_{l−1:1}ᵀ W_{l−1:1}",
+    words="∂w_ij/∂W_l = (W_{L:l+1}ᵀ e_i)(W_{l−1:1} e_j)ᵀ, so ⟨∇w_ij, ∇w_pq⟩ is "
+    "Σ_l (T_l)_ip (S_l)_jq with T_l = W_{L:l+1} W_{L:l+1}ᵀ and S_l = W_{l−1:1}ᵀ W_{l−1:1}",
     draw=_chain,
     tolerance=1e-12,
     mutations=[{"above_from": 0}, {"below_to": 1}, {"transposed": True}],

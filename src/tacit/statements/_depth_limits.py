@@ -172,7 +172,8 @@ def _small_and_shallow(rng: np.random.Generator) -> dict[str, Any]:
     "depth/corollary3.4",
     place="Corollary 3.4",
     words="for L ≥ 3 and 1 < m < ∞ the stable rank of the limit goes to one as α → 0: it is at "
-    "most 1 + (n−1)(σ/(w*d − (n−1)σ))² with σ = (λ₂(0)^{2−L} − λ₁(0)^{2−L})^{−L/(L−2)}, of order α^L",
+    "most 1 + (n−1)(σ/(w*d − (n−1)σ))² with σ = (λ₂(0)^{2−L} − λ₁(0)^{2−L})^{−L/(L−2)}, of "
+    "order α^L",
     draw=_small,
     kind="inequality",
     tolerance=1e-7,

@@ -143,7 +143,8 @@ def _steep_triangle(rng: np.random.Generator) -> dict[str, Any]:
     "depth/example4.3",
     place="example after Theorem 4.3",
     words="for the rank-one target w* c^{j−i} with c ≤ 1/(12d), pre-trained from αI on its "
-    "diagonal, the upper triangle is learned lazily, and srank(A) stays at least ((4d − 1)/(4√d + 1))²",
+    "diagonal, the upper triangle is learned lazily, and srank(A) stays at "
+    "least ((4d − 1)/(4√d + 1))²",
     draw=_triangle,
     tolerance=1e-12,
     hypotheses={"c ≤ 1/(12d)": lambda size, ratio: ratio <= 1 / (12 * size)},

@@ -116,8 +116,8 @@ def lemma_f_1(
     errata=[
         Erratum(
             as_printed="det A(t) > 0 for every start with det A(0) > 0",
-            as_corrected="for balanced starts, as in Lemma F.1 from which it follows (and in all its "
-            "uses); a small A beside a large B does change the sign of its determinant",
+            as_corrected="for balanced starts, as in Lemma F.1 from which it follows (and in all "
+            "its uses); a small A beside a large B does change the sign of its determinant",
             without=BALANCED,
         )
     ],
