@@ -74,7 +74,9 @@ def _unbalanced_run(rng: np.random.Generator) -> dict[str, Any]:
 
 def _followed(factors: Array, mask: Array, rng: np.random.Generator) -> dict[str, Any]:
     goal = 2 * rng.normal(size=mask.shape)
-    path = flow(factors, mask, goal, [0.1, 0.3, 1.0, 3.0, 10.0])
+    # not for long: where the goal's determinant is negative the flow from balanced factors ends at
+    # a saddle, from which rounding errors would lead away
+    path = flow(factors, mask, goal, [0.1, 0.3, 0.6, 1.0])
     return {"factors": factors, "mask": mask, "goal": goal, "path": path}
 
 
