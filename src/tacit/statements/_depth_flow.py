@@ -1,0 +1,90 @@
+"""Gradient flow on the factors themselves, by SciPy, and brute-force derivatives of the product.
+
+Nothing here knows of the paper's reductions: the statements are held against it.
+"""
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def product(factors: Array) -> Array:
+    """W_L ⋯ W_1 of factors in the order in which they act, (L, d, d)."""
+    return reduce(lambda done, factor: factor @ done, factors)
+
+
+def loss(factors: Array, mask: Array, target: Array) -> Any:
+    """½ Σ_Ω (w_ij − w*_ij)² (2), analytic in the factors."""
+    return np.sum((product(factors) - target)[mask] ** 2) / 2
+
+
+def velocity(factors: Array, mask: Array, target: Array) -> Array:
+    """−∂loss/∂W_l for every l (3): −(W_L ⋯ W_{l+1})ᵀ E (W_{l−1} ⋯ W_1)ᵀ."""
+    below = [np.eye(factors.shape[1])]
+    for factor in factors[:-1]:
+        below.append(factor @ below[-1])
+    pulled = np.where(mask, factors[-1] @ below[-1] - target, 0.0)
+    found = np.empty_like(factors)
+    for layer in range(len(factors) - 1, -1, -1):
+        found[layer] = -pulled @ below[layer].T
+        pulled = factors[layer].T @ pulled
+    return found
+
+
+def flow(factors: Array, mask: Array, target: Array, times: Any) -> Array:
+    """The factors at the given increasing times, (times, L, d, d).
+
+    Every time ends a run of its own: the interpolant of DOP853 between its steps is worse than its
+    tolerance once stability limits them, by 1e-7 here.
+    """
+    from scipy.integrate import solve_ivp
+
+    def slope(_: float, state: Array) -> Array:
+        return velocity(state.reshape(factors.shape), mask, target).ravel()
+
+    smallest = np.min(np.abs(factors[factors != 0]), initial=1.0)
+    tolerances = {"rtol": 1e-11, "atol": 1e-13 * smallest}  # a small start keeps its digits
+    found, state, now = [], factors.ravel(), 0.0
+    for time in times:
+        run = solve_ivp(slope, (now, time), state, method="DOP853", **tolerances)
+        if not run.success:
+            raise RuntimeError(f"the flow of the factors: {run.message}")
+        state, now = run.y[:, -1], time
+        found.append(state.reshape(factors.shape))
+    return np.stack(found)
+
+
+def jacobian(factors: Array) -> Array:
+    """∂w_ij/∂θ by complex steps, (d d, L d d): w and θ = `factors` row by row."""
+    columns = []
+    for where in np.ndindex(factors.shape):
+        moved = factors.astype(complex)
+        moved[where] += 1e-30j
+        columns.append(np.imag(product(moved)).ravel() / 1e-30)
+    return np.stack(columns, axis=1)
+
+
+def start(depth: int, scale: float, ratio: float, size: int) -> Array:
+    """(7): α on the diagonal, α/m elsewhere, every factor the same."""
+    one = np.full((size, size), scale / ratio)
+    np.fill_diagonal(one, scale)
+    return np.stack([one] * depth)
+
+
+def diagonal_blocks(blocks: int, block_size: int) -> Array:
+    """The mask Ω of n blocks of size s along the diagonal."""
+    return np.kron(np.eye(blocks), np.ones((block_size, block_size))) > 0
+
+
+def first_eigenvalues(scale: float, ratio: float, size: int) -> tuple[float, float]:
+    """λ₁(0) and λ₂(0) = λ₃(0) of the start (7)."""
+    return scale * (1 + (size - 1) / ratio), scale * (1 - 1 / ratio)
+
+
+def stable_rank(matrix: Array) -> float:
+    """‖W‖²_F/‖W‖²₂."""
+    values = np.linalg.svd(matrix, compute_uv=False)
+    return float(np.sum(values**2) / values[0] ** 2)
