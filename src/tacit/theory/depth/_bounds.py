@@ -99,7 +99,7 @@ class LazyBound:
     smallest: float  # σ_min of the Jacobian of the observed entries
     largest: float  # σ_max
     stable_rank: float  # srank(A) is at least this at all later times, if the condition holds
-    movement: float  # ‖A(t) − A(0)‖ is at most this: K = σ_min/(4√(2d))
+    movement: float  # no singular value of A moves further than K = σ_min/(4√(2d))
 
     @property
     def is_lazy(self) -> bool:
