@@ -45,7 +45,7 @@ def test_networks_of_a_task_are_one_batch_on_an_accelerator(monkeypatch):
         monkeypatch.setattr(_tasks, "accelerated", lambda there=there: there)
         grid = experiment.grid(config)
         assert grid.batch_count() == batches
-        assert len(grid) == sum(len(batch) for batch in grid.batches()) == 165
+        assert len(grid) == sum(len(batch) for batch in grid.batches()) == 198
 
 
 def test_it_is_known_without_jax():

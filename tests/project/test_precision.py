@@ -20,7 +20,8 @@ from tacit.descent import (
     GaussNewton, GradientFlow, LevenbergMarquardt, Record, Stop, descend
 )
 from tacit.models import (
-    ConjugatePairs, Dense, Diagonal, LinearRNN, ScaledConv, ScaledLinearRNN, Symmetric
+    BY_VECTORS, ConjugatePairs, Dense, Diagonal, LinearRNN, RateRNN, ScaledConv, ScaledLinearRNN,
+    Symmetric,
 )
 
 seen = {}
@@ -74,6 +75,18 @@ for name, model in (("ScaledLinearRNN", scaled), ("ScaledConv", conv)):
     note(name + " loss", (problem, problem.loss(model)))
     note(name + " descent", descend(model, problem, optax.sgd(1e-3), stop=Stop(2)).model)
 
+rate = RateRNN.random(5, inputs=2, outputs=2, g=0.5, parametrisation=BY_VECTORS, dtype=DTYPE,
+                      key=key)
+task = problems.FlipFlop(duration=8.0)
+trials = task.sample(key, 2, dtype=DTYPE)
+note("tasks", [t.sample(key, 2, dtype=DTYPE) for t in (
+    task, problems.Mante(), problems.Romo(), problems.Simple(), problems.Cosine()
+)])
+outputs = rate.run(np.asarray(trials.inputs))
+note("RateRNN", (rate, rate.input_map, rate.output_map, outputs, trials.loss(outputs)))
+result = descend(rate, problems.TaskLoss(task, 2), optax.adam(1e-3), stop=Stop(2), key=key)
+note("RateRNN descent", (result.model, result.best, result.loss))
+
 matrix = np.arange(12, dtype=DTYPE).reshape(3, 4) + np.eye(3, 4, dtype=DTYPE)
 rows = {
     "effective_rank": measures.effective_rank(matrix),
@@ -82,6 +95,9 @@ rows = {
     "hankel": measures.hankel(matrix[0]),
     "extrapolation_error": measures.extrapolation_error(matrix[0], matrix[1], start=1),
     "balancedness": measures.balancedness(matrix[:, :1], matrix[:, :1].T),
+    "change_singular_values": measures.change_singular_values(matrix, 2 * matrix),
+    "truncated": measures.truncated(matrix, 1),
+    "with_truncated_change": measures.with_truncated_change(matrix, 2 * matrix, 1),
 }
 for name, value in rows.items():
     seen["measures." + name] = {np.asarray(value).dtype.name}

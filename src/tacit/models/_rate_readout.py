@@ -61,7 +61,7 @@ def _sum_of_channels(values: Array, rows: Array) -> Array:
 
 def _forward(
     nonlinearity: Nonlinearity, dt: float, W: Array, W_in: Array, W_out: Array, inputs: Array
-) -> tuple[Array, tuple[Array, ...]]:
+) -> tuple[Array, tuple[Any, ...]]:
     states, values = _run(nonlinearity, dt, W, W_in, inputs, keep=nonlinearity not in SLOPES)
     return values @ W_out.T, (W, W_in, W_out, inputs, states, values)
 

@@ -6,18 +6,19 @@ import pytest
 
 from tacit.experiments import reproduce
 from tacit.experiments.connectivity._task_runs import _curve, the_task
-from tacit.experiments.connectivity._tasks import TaskConfig
+from tacit.experiments.connectivity._tasks import TaskConfig, lost_again
+from tacit.experiments.connectivity._trial_run import as_in_the_trial
 from tacit.experiments.connectivity.fig1 import Fig1
 from tacit.models import RateRNN
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """One process for all three: they share their programs."""
+    """One process for all four: they share their programs."""
     folder = tmp_path_factory.mktemp("results")
     return {
         name: reproduce(f"connectivity/{name}", preset="smoke", results=folder)
-        for name in ("fig1", "fig2", "figs2")
+        for name in ("fig1", "fig2", "figs2", "figs1")
     }
 
 
@@ -25,9 +26,12 @@ def test_smoke(runs):
     for run in runs.values():
         assert set(np.unique(run.dataset["outcome"].values)) <= {"converged", "stopped"}
         assert (run.path / "figure.png").stat().st_size > 10_000
-    # The same networks in all three: a cell's result is its own.
-    first, second = (runs[name].dataset for name in ("fig1", "fig2"))
+    # The same networks in all four: a cell's result is its own.
+    first, second, sizes = (runs[name].dataset for name in ("fig1", "fig2", "figs1"))
     np.testing.assert_array_equal(first["change_norm"], second["change_norm"])
+    np.testing.assert_array_equal(first["change_norm"], sizes["change_norm"].sel(width=24))
+    names = [claim.name for claim in runs["figs1"].claims]
+    assert {"norm of W, flip-flop, g = 0.9", "epochs to learn, flip-flop, g = 0"} <= set(names)
 
 
 def test_stored_quantities_belong_together(runs):
@@ -37,10 +41,12 @@ def test_stored_quantities_belong_together(runs):
     # Eight of 24 singular values cannot exceed the norm; the loss at rank 0 is not the trained one.
     assert np.all(np.sqrt((values**2).sum(axis=-1)) <= data["change_norm"].values * (1 + 1e-6))
     assert np.all(data["final_loss"].values < 1)
+    # What has not been learned by the end is looked at where it was best.
+    np.testing.assert_array_equal(data["iterate"] == "last", data["final_loss"] <= 0.05)
     assert np.all(data["loss"].isel(step=-1).values < data["loss"].isel(step=0).values)
     # Without initial connectivity there is nothing to shuffle, and W is ΔW.
     zero = data.sel({"g": 0.0})
-    np.testing.assert_allclose(zero["shuffled_loss"], zero["final_loss"], rtol=1e-5)
+    np.testing.assert_allclose(zero["shuffled_loss"], zero["looked_loss"], rtol=1e-5)
     np.testing.assert_allclose(zero["change_norm"], zero["weight_norm"], rtol=1e-6)
 
 
@@ -60,3 +66,40 @@ def test_the_initial_loss_is_that_of_the_drawn_network(runs):
     expected = float(trials.loss(model.run(trials.inputs)))
     stored = runs["fig1"].dataset["initial_loss"].sel({"task": "flip-flop", "g": 0.9, "seed": 1})
     assert float(stored) == pytest.approx(expected, rel=1e-5)
+
+
+def stored(epochs, norms, ranks, iterates):
+    """A dataset of networks that learned the flip-flop with g = 0."""
+    import xarray
+
+    count = len(epochs)
+    values = np.tile([1.4, 1.35, 0.3, 0.2], (count, 1))
+    data = xarray.Dataset(
+        {
+            "outcome": ("seed", np.full(count, "converged")),
+            "iterate": ("seed", np.array(iterates)),
+            "epochs_needed": ("seed", np.array(epochs, float)),
+            "change_norm": ("seed", np.array(norms, float)),
+            "rank_text": ("seed", np.array(ranks, float)),
+            "change_singular": (("seed", "singular_value"), values),
+        }
+    )
+    return data.expand_dims({"task": ["flip-flop"], "g": [0.0]})
+
+
+def test_the_numbers_of_the_trial_run():
+    good = stored([72, 89, 86, 70, 75, 80], [2.0] * 6, [2] * 6, ["last"] * 6)
+    assert {claim.verdict for claim in as_in_the_trial(good, "flip-flop", 0.0)} == {"holds"}
+    bad = stored([20, 21, 22, 23, 24, 25], [4.0, 4.1] * 3, [9] * 6, ["last"] * 6)
+    verdicts = {c.name: c.verdict for c in as_in_the_trial(bad, "flip-flop", 0.0)}
+    assert verdicts["flip-flop, g = 0: at least 60 epochs"] == "fails"
+    assert verdicts["flip-flop, g = 0: norm of ΔW"] == "fails"
+    assert verdicts["flip-flop, g = 0: functional rank as before"] == "fails"
+    assert verdicts["flip-flop, g = 0: leading singular value"] == "holds"
+    assert as_in_the_trial(good, "flip-flop", 0.3) == []
+
+
+def test_networks_that_lost_their_task_are_counted():
+    data = stored([70] * 3, [2.0] * 3, [2] * 3, ["last", "best", "best"])
+    assert "2 of the 3 networks" in lost_again(data)
+    assert lost_again(data.isel(seed=[0])) == ""

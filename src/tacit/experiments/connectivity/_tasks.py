@@ -67,7 +67,7 @@ class TaskExperiment(Experiment):
     Config = TaskConfig
     batch_by = (TASK, STRENGTH)
 
-    def grid(self, config: Config) -> Grid:
+    def grid(self, config: Any) -> Grid:
         """On an accelerator all networks of a task are one batch; else those of each strength."""
         return Grid(config.axes(), batch_by=(TASK,) if accelerated() else self.batch_by)
 

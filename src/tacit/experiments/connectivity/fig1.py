@@ -18,21 +18,17 @@ from tacit.experiments.connectivity._task_draw import (
     truncation_panel,
 )
 from tacit.experiments.connectivity._tasks import (
-    STRENGTH,
-    TASK,
     TaskConfig,
     TaskExperiment,
     epoch_ratios,
     finished,
     lost_again,
 )
+from tacit.experiments.connectivity._trial_run import WIDTH, as_in_the_trial
 from tacit.store import SEED, SINGULAR_VALUE
 
 if TYPE_CHECKING:
     import xarray
-
-EPOCHS = {("flip-flop", 0.0): (60, 90), ("flip-flop", 0.9): (20, 40)}
-"""Where the epochs to 5% lay in a trial run at N = 256."""
 
 
 class Fig1(TaskExperiment):
@@ -46,7 +42,7 @@ class Fig1(TaskExperiment):
             task=("flip-flop",), width=24, effort=0.04, trials=32, ranks=4, shown=8, seed=(0, 1)
         ),
         "quick": TaskConfig(
-            task=("flip-flop",), width=64, effort=0.12, trials=128, ranks=12, seed=tuple(range(8))
+            task=("flip-flop",), width=128, effort=0.2, trials=128, ranks=12, seed=tuple(range(10))
         ),
         "paper": TaskConfig(),
     }
@@ -94,24 +90,10 @@ class Fig1(TaskExperiment):
 def _of_one(dataset: "xarray.Dataset", config: TaskConfig, task: str, g: float) -> list[Claim]:
     """Claims on one task and strength."""
     runs = finished(dataset, task, g)
-    every = dataset.sel({TASK: task, STRENGTH: g})
     name, where = f"{task}, g = {g:g}", f"On {task} with g = {g:g}"
-    found = []
-    if (task, g) in EPOCHS:
-        low, high = EPOCHS[task, g]
-        needed = np.nan_to_num(every["epochs_needed"].values, nan=np.inf, posinf=np.inf)
-        for words, most, least in ((f"at most {high}", high, None), (f"at least {low}", None, low)):
-            found.append(
-                claim_about_median(
-                    needed,
-                    name=f"{name}: {words} epochs",
-                    statement=f"{where}, the median network needs {words} epochs to "
-                    f"{config.fraction:.0%}.",
-                    place="Figure 1(d)",
-                    at_most=most,
-                    at_least=least,
-                )
-            )
+    found: list[Claim] = []
+    if config.width == WIDTH and config.effort == 1:
+        found += as_in_the_trial(dataset, task, g)
     if task == "flip-flop" and g == 0:
         values = runs["change_singular"].transpose(SEED, SINGULAR_VALUE).values
         found.append(

@@ -47,8 +47,8 @@ class Fig2(TaskExperiment):
             seed=(0, 1),
         ),
         "quick": TaskConfig(
-            task=("flip-flop",), g=(0.0, 0.3, 0.6, 0.9, 1.2), width=64, effort=0.12, trials=128,
-            ranks=12, seed=tuple(range(8)),
+            task=("flip-flop",), g=(0.0, 0.3, 0.6, 0.9, 1.2), width=64, effort=0.2, trials=128,
+            ranks=12, seed=tuple(range(10)),
         ),
         "paper": TaskConfig(g=(0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.2, 1.35, 1.5)),
     }  # fmt: skip

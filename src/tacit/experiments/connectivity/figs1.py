@@ -85,7 +85,7 @@ class FigS1(Experiment):
     }  # fmt: skip
     batch_by = (TASK, WIDTH, STRENGTH)
 
-    def grid(self, config: Config) -> Grid:
+    def grid(self, config: Any) -> Grid:
         """On an accelerator all networks of a task and size are one batch."""
         return Grid(config.axes(), batch_by=(TASK, WIDTH) if accelerated() else self.batch_by)
 

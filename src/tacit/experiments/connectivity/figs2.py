@@ -25,6 +25,7 @@ from tacit.store import SEED, SINGULAR_VALUE
 if TYPE_CHECKING:
     import xarray
 
+_ASPECT = 1.45  # of a panel
 _MARGIN = 0.1  # what the edge of the circle moves by at N of a few hundred
 
 
@@ -133,5 +134,13 @@ def _plane_panel(dataset: "xarray.Dataset", task: str, g: float) -> Panel:
                 opacity=0.7,
             )
         )
-    return Panel(f"{task}, g = {g:g}", Axis("real part"), Axis("imaginary part"), marks,
-                 legend="outside")  # fmt: skip
+    # As wide as high, in a panel that is wider than high: circles are round.
+    reach = 1.08 * max([g, *np.abs(run["final_eigenvalues"].values)])
+    reach = reach if np.isfinite(reach) else 1.0
+    return Panel(
+        f"{task}, g = {g:g}",
+        Axis("real part", limits=(-_ASPECT * reach, _ASPECT * reach)),
+        Axis("imaginary part", limits=(-reach, reach)),
+        marks,
+        legend="outside",
+    )

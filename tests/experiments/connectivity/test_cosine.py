@@ -1,0 +1,51 @@
+"""figs5: one vector for input and output, the eigenvalue of the cosine, the smallest preset."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tacit.experiments import reproduce
+from tacit.experiments.connectivity._cosine_runs import one_vector
+from tacit.experiments.connectivity.figs5 import DT, marginal
+from tacit.models import RateRNN, identity
+from tacit.problems import Cosine
+
+
+def test_input_and_output_are_one_vector_of_norm_one():
+    model = one_vector(30, 0.5, 3)
+    m, w = np.asarray(model.inputs[:, 0]) / np.sqrt(30), np.asarray(model.outputs[0]) * np.sqrt(30)
+    np.testing.assert_allclose(m, w, rtol=1e-5)
+    assert np.linalg.norm(m) == pytest.approx(1, rel=1e-5)
+
+
+def test_the_marginal_pair_is_the_cosine():
+    """A rotation with that eigenvalue, from the kick on, is the target exactly."""
+    value = marginal(0.2)
+    assert abs(1 + DT * (value - 1)) == pytest.approx(1, abs=1e-12)
+    turn = np.array([[value.real, -value.imag], [value.imag, value.real]])
+    model = RateRNN(turn, np.array([[1.0], [0.0]]), np.array([[1.0, 0.0]]), dt=DT,
+                    nonlinearity=identity)  # fmt: skip
+    trials = Cosine().sample(jax.random.key(0), 1, dtype=np.float64)
+    outputs = np.asarray(model.run(np.asarray(trials.inputs)))
+    np.testing.assert_allclose(outputs, np.asarray(trials.targets), atol=1e-9)
+
+
+def test_without_connectivity_the_gradient_has_one_direction():
+    model = one_vector(12, 0.0, 1)
+    trials = Cosine(duration=5.0).sample(jax.random.key(0), 1)
+    slope = jax.jit(jax.grad(lambda m: trials.loss(m.run(trials.inputs))))(model).W
+    w = np.asarray(model.outputs[0], np.float64)
+    along = np.outer(w, w) / (w @ w)
+    size = float(jnp.sum(slope * along))
+    np.testing.assert_allclose(slope, size * along, atol=1e-5 * abs(size))
+
+
+def test_smoke(tmp_path):
+    run = reproduce("connectivity/figs5", preset="smoke", results=tmp_path)
+    data = run.dataset
+    np.testing.assert_allclose(data["loss"].isel(step=0), 1.0)
+    assert np.all(data["loss"].isel(step=-1).values < 1)
+    assert np.abs(data["leading"].sel(g=0.0).values.imag).max() < 1e-3
+    assert np.abs(data["leading"].sel(g=0.8).values.imag).min() > 0.1
+    assert (run.path / "figure.png").stat().st_size > 10_000
