@@ -30,8 +30,8 @@ RATES = {0.0: 0.2, 0.4: 0.15, 0.8: 0.05}
 """The paper's learning rates, adapted to each g; between these straight lines."""
 TOO_FAST = (
     "In the paper's normalisation of the loss as we read it, a rate of 0.15 is beyond what descent "
-    "near the solution bears: it is thrown back again and again. With a third of it every network "
-    "learns."
+    "near the solution bears: it is thrown back again and again. With a third of it all of ten "
+    "networks of 64 units learn."
 )
 
 
