@@ -14,6 +14,7 @@ FEW = 3
 STATEMENTS = find_statements()
 ERRATA_PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
 
+FIRST = list({s.id.split("/")[0]: s for s in reversed(STATEMENTS)}.values())  # one of each paper
 every = pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s.id)
 
 
@@ -56,11 +57,17 @@ def test_printed_form_fails(statement, erratum):
 def test_replay_is_exact(statement, tmp_path):
     instance = draw_instance(statement, 7, 1)
     again = read_instance(instance.save(tmp_path / "kept.npz"))
-    assert margin_of(statement, again) == margin_of(statement, instance)
     assert again.fields.keys() == instance.fields.keys()
     for name, value in instance.fields.items():
         assert type(again.fields[name]) is type(value)
         np.testing.assert_array_equal(again.fields[name], value)
+
+
+@pytest.mark.parametrize("statement", FIRST, ids=lambda s: s.id)
+def test_a_replayed_instance_has_its_margin(statement, tmp_path):
+    instance = draw_instance(statement, 7, 1)
+    again = read_instance(instance.save(tmp_path / "kept.npz"))
+    assert margin_of(statement, again) == margin_of(statement, instance)
 
 
 @every
