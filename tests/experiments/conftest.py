@@ -1,4 +1,4 @@
-"""A user's own experiment, in NumPy, in a file of its own."""
+"""A user's own experiment, in NumPy, in a file of its own; programs that are compiled in short."""
 
 import textwrap
 
@@ -84,6 +84,17 @@ class Die(Experiment):
         line = Line(np.asarray(config.throws), medians, label="median")
         return Figure("dice", [Panel("error", *axes, [line])], caption="Of dice.")
 '''
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_in_short():
+    """These tests compile far more than they compute. Nothing of it is left to other files."""
+    import jax
+
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+    jax.clear_caches()
 
 
 @pytest.fixture
