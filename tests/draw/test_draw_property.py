@@ -1,7 +1,7 @@
 """Any figure that can be made can be drawn, by both renderers, and keeps its data."""
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -90,6 +90,12 @@ figures = st.builds(
 )
 
 
+def at_the_edge(value):
+    """One value on a log scale, where floats end."""
+    panel = Panel("", Axis(""), Axis("", scale="log"), [HorizontalRule(value)])
+    return Figure("", [panel], caption="")
+
+
 def drawn_pairs(panel, mark):
     """The points of a mark that its axes can show."""
     x, y = np.asarray(mark.x), np.asarray(mark.y)
@@ -104,6 +110,8 @@ def seen(x, y):
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(figures)
+@example(at_the_edge(np.finfo(float).tiny))
+@example(at_the_edge(np.finfo(float).max))
 def test_random_figures_are_drawn_with_all_their_data(figure):
     sheet, drawn = to_matplotlib(figure), to_plotly(figure)
     sheet.draw_without_rendering()

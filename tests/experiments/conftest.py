@@ -1,4 +1,4 @@
-"""A user's own experiment, in NumPy, in a file of its own; programs that are compiled in short."""
+"""A user's own experiment, in NumPy, in a file of its own."""
 
 import textwrap
 
@@ -87,14 +87,8 @@ class Die(Experiment):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiled_in_short():
-    """These tests compile far more than they compute. Nothing of it is left to other files."""
-    import jax
-
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-    jax.clear_caches()
+def _in_short(compiled_in_short):
+    """For every experiment."""
 
 
 @pytest.fixture

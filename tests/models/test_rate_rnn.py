@@ -9,6 +9,8 @@ from tacit.models import BY_MAPS, BY_VECTORS, RateRNN, identity
 from tacit.models._rate_readout import readouts
 from tacit.problems import FlipFlop, Mante, Simple, Task, TaskLoss
 
+pytestmark = pytest.mark.usefixtures("compiled_in_short")
+
 
 def plain_outputs(W, W_in, W_out, inputs, dt, phi):
     """The definition as a plain loop over steps, for autodiff to differentiate."""

@@ -8,6 +8,8 @@ import pytest
 from tacit.models import StackedLSTM
 from tacit.problems._sentences import cross_entropy
 
+pytestmark = pytest.mark.usefixtures("compiled_in_short")
+
 LENGTHS = np.array([3, 1, 2])
 
 

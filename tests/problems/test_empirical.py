@@ -21,6 +21,8 @@ from tacit.problems import (
     step_weights,
 )
 
+pytestmark = pytest.mark.usefixtures("compiled_in_short")
+
 KEY = jax.random.key(0)
 
 

@@ -16,6 +16,8 @@ from tacit.models import StackedLSTM
 from tacit.problems import Seeded, SentenceBatches, Sentences
 from tacit.problems._length_classes import length_classes
 
+pytestmark = pytest.mark.usefixtures("compiled_in_short")
+
 
 def made(*, groups=2, least=1, count=24, seed=0):
     """Sentences of one to four words, liked if they begin with a word of even number."""

@@ -117,7 +117,9 @@ class Axis:
         """The range to draw so that `values` are seen: the limits where given, else the data's."""
         positions = self.forward(values)
         # Divergence can come near the largest float, where a range would overflow.
-        positions = np.clip(positions[np.isfinite(positions)], -1e300, 1e300)
+        # On a log scale the last decades are kept as room, where `backward` ends.
+        least, most = (-306.5, 306.5) if self.scale == "log" else (-1e300, 1e300)
+        positions = np.clip(positions[np.isfinite(positions)], least, most)
         low, high = (float(positions.min()), float(positions.max())) if positions.size else (0, 1)
         if high - low <= 1e-12 * max(abs(low), abs(high)):
             # One value only: a decade on bent scales, else room in proportion to the value.
