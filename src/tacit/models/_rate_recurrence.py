@@ -8,8 +8,10 @@ for a whole batch at once. Backwards, with a_k the derivative by x_{k+1} and g_k
     ∂u_k = dt a_k,    ∂W = dt Σ_k a_k φ(x_k)ᵀ.
 
 Inside each loop stands one matrix product and nothing else that is large: Wᵀ is made once, φ' comes
-for all steps together, and ∂W is one product of two matrices with (steps × batch) rows. Automatic
-differentiation adds to ∂W in every step instead, a matrix of the size of W each time.
+from the rate of the step, and ∂W is one product of two matrices with (steps × batch) rows.
+Automatic differentiation adds to ∂W in every step instead, a matrix of the size of W each time.
+`driven` and `read` are the small products beside the loop; their derivatives sum the long side row
+by row, 0.07 ms each at N = 256 and 3,200 rows, where that of a plain product took 1.2.
 """
 
 import functools
@@ -77,24 +79,60 @@ def _backward(
     by_rates: Array,
 ) -> tuple[Array, Array]:
     W, states, values = kept
-    if states is None:
-        slopes = SLOPES[nonlinearity](values)
-    else:
-        slopes = jax.jvp(nonlinearity, (states,), (jnp.ones_like(states),))[1]
+
+    def slope(here: Array) -> Array:
+        if states is None:
+            return SLOPES[nonlinearity](here)
+        return jax.jvp(nonlinearity, (here,), (jnp.ones_like(here),))[1]
 
     def step(later: Array, here: tuple[Array, Array]) -> tuple[Array, Array]:
-        slope, given = here
-        now = slope * (given + dt * (later @ W)) + (1 - dt) * later
+        reached, given = here
+        now = slope(reached) * (given + dt * (later @ W)) + (1 - dt) * later
         return now, now
 
-    start = jnp.zeros_like(values[0])
-    by_states = jax.lax.scan(step, start, (slopes, by_rates), reverse=True)[1]
-    by_drive = dt * by_states
+    start, seen = jnp.zeros_like(values[0]), values if states is None else states
+    by_states = jax.lax.scan(step, start, (seen, by_rates), reverse=True)[1]
     # The rates before each step: φ(0), then all but the last.
-    before = jnp.concatenate([nonlinearity(jnp.zeros_like(values[:1])), values[:-1]])
     size = W.shape[0]
-    by_W = by_drive.reshape(-1, size).T @ before.reshape(-1, size)
-    return by_W, by_drive
+    by_W = by_states[1:].reshape(-1, size).T @ values[:-1].reshape(-1, size)
+    by_W += jnp.sum(by_states[0], axis=0)[:, None] * nonlinearity(jnp.zeros(size, W.dtype))
+    return dt * by_W, dt * by_states
 
 
 rates.defvjp(_forward, _backward)
+
+
+@jax.custom_vjp
+def driven(
+    inputs: Float[Array, "time batch inputs"], W_in: Float[Array, "n inputs"]
+) -> Float[Array, "time batch n"]:
+    """W_i u for every step and trial."""
+    return inputs @ W_in.T
+
+
+def _driven_backward(kept: tuple[Array, Array], by_drive: Array) -> tuple[Array, Array]:
+    inputs, W_in = kept
+    return by_drive @ W_in, (_rows(inputs).T @ _rows(by_drive)).T
+
+
+driven.defvjp(lambda inputs, W_in: (driven(inputs, W_in), (inputs, W_in)), _driven_backward)
+
+
+@jax.custom_vjp
+def read(
+    values: Float[Array, "time batch n"], W_out: Float[Array, "outputs n"]
+) -> Float[Array, "time batch outputs"]:
+    """W_o φ(x) for every step and trial."""
+    return values @ W_out.T
+
+
+def _read_backward(kept: tuple[Array, Array], by_outputs: Array) -> tuple[Array, Array]:
+    values, W_out = kept
+    return by_outputs @ W_out, _rows(by_outputs).T @ _rows(values)
+
+
+read.defvjp(lambda values, W_out: (read(values, W_out), (values, W_out)), _read_backward)
+
+
+def _rows(values: Array) -> Array:
+    return values.reshape(-1, values.shape[-1])

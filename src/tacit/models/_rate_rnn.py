@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.models._parameter import check_length, gaussian, parameter
 from tacit.models._rate_readout import readouts
-from tacit.models._rate_recurrence import Nonlinearity, rates
+from tacit.models._rate_recurrence import Nonlinearity, driven, rates, read
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class RateRNN(eqx.Module):
 
 def _along(model: RateRNN, drive: Array) -> Float[Array, "time batch n"]:
     # Time first, so that a step of the loop reads one block; all inputs in one product.
-    inputs = jnp.swapaxes(drive, 0, 1) @ model.input_map.T
+    inputs = driven(jnp.swapaxes(drive, 0, 1), model.input_map)
     return rates(model.nonlinearity, model.dt, model.W, inputs)
 
 
@@ -190,7 +190,7 @@ def _outputs(model: RateRNN, drive: Array) -> Float[Array, "batch time outputs"]
         maps = model.W, model.input_map, model.output_map
         found = readouts(model.nonlinearity, model.dt, *maps, jnp.swapaxes(drive, 0, 1))
     else:
-        found = _along(model, drive) @ model.output_map.T
+        found = read(_along(model, drive), model.output_map)
     return jnp.swapaxes(found, 0, 1)
 
 
