@@ -311,7 +311,7 @@ def _expectation(teacher: str, method: str, what: str) -> dict[str, Any]:
 BECAUSE: dict[tuple[str, str, str], str] = {
     ("even", "adam", "error"): (
         "the literal teacher's Hankel singular values fall over seven decades: Adam ends where "
-        "three of its five modes are learned, from any start, and that decides the error. At k = 12 "
+        "three of its five modes are learned, from any start; that decides the error. At k = 12 "
         "the largest start errs 1.7 times as much as the smallest, from k = 16 on less"
     ),
 }
