@@ -24,7 +24,6 @@ from tacit._types import Array, Float, PyTree
 from tacit.descent._clock import AbstractClock
 from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import Objective
-from tacit.descent._stabilised import StabilisedRungeKutta
 
 
 class Downhill(eqx.Module):
@@ -107,7 +106,7 @@ class GradientFlow(AbstractMethod):
         if self.controller is not None:
             return self.controller
         rtol, atol = self.rtol, self.atol
-        if isinstance(self.solver, StabilisedRungeKutta):
+        if hasattr(self.solver, "local_tolerance"):  # a solver may hold its steps to less
             stricter = self.solver.local_tolerance(rtol) / rtol
             rtol, atol = stricter * rtol, stricter * atol
         # A little memory of the last error: fewer rejected steps at the edge of stability.

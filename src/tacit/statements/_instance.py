@@ -51,8 +51,8 @@ def read_instance(path: Path) -> Instance:
     if not path.is_file():
         raise UsageError(f"replay: there is no file {str(path)!r}")
     try:
-        with zipfile.ZipFile(path):  # NumPy would try to unpickle any other file
-            pass
+        if not zipfile.is_zipfile(path):  # NumPy would try to unpickle any other file
+            raise ValueError("it is no zip archive")
         with np.load(path, allow_pickle=False) as archive:
             content = {name: _plain(archive[name]) for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
