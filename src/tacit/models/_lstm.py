@@ -2,15 +2,13 @@
 
 from typing import final
 
-import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from tacit._types import Array, Float, PRNGKeyArray, x64_for
 from tacit.models._gated import AbstractGated
 from tacit.models._lstm_states import lstm_states
-from tacit.models._parameter import check_length, gaussian
-from tacit.models._recurrence import gated_parameters, zero_bias
+from tacit.models._recurrence import gated_parameters, random_weights, zero_bias
 
 
 @final
@@ -63,13 +61,8 @@ class LSTM(AbstractGated):
 
         A gain is a scale of gain/√width.
         """
-        for name, size in (("width", width), ("inputs", inputs), ("outputs", outputs)):
-            check_length(size, name)
         with x64_for(np.dtype(dtype)):
-            input_key, recurrent_key, readout_key = jax.random.split(key, 3)
-            return cls(
-                gaussian((4 * width, inputs), scale=scale, dtype=dtype, key=input_key),
-                gaussian((4 * width, width), scale=scale, dtype=dtype, key=recurrent_key),
-                zero_bias(4 * width, dtype),
-                gaussian((outputs, width), scale=scale, dtype=dtype, key=readout_key),
+            W, U, C = random_weights(
+                4, width, inputs=inputs, outputs=outputs, scale=scale, dtype=dtype, key=key
             )
+            return cls(W, U, zero_bias(4 * width, dtype), C)
