@@ -7,6 +7,7 @@ import numpy as np
 
 from tacit.experiments._base import OUTCOME
 from tacit.experiments._errors import UsageError
+from tacit.experiments._parameter import parameter
 from tacit.store import HORIZON, ITERATE, LAG, Variable
 
 ITERATES = ("last", "best")
@@ -31,6 +32,29 @@ def length_variables() -> dict[str, Variable]:
 def length_coordinates(horizons: Sequence[int]) -> dict[str, Sequence[Any] | np.ndarray]:
     """Iterates, lags and horizons."""
     return {ITERATE: ITERATES, LAG: np.arange(max(horizons)), HORIZON: tuple(horizons)}
+
+
+def gate_parameter(default: float) -> float:
+    """How far below the zero response's loss a run must come."""
+    gate: float = parameter(
+        default,
+        "runs with a larger loss relative to the zero response do not count",
+        low=0.0,
+        high=1.0,
+        analysis=True,
+    )
+    return gate
+
+
+def horizons_parameter(default: tuple[int, ...]) -> tuple[int, ...]:
+    """Where the tails end."""
+    horizons: tuple[int, ...] = parameter(
+        default,
+        "errors are taken over the lags k … horizon − 1; the first is drawn",
+        low=2,
+        high=500,
+    )
+    return horizons
 
 
 def check_horizons(horizons: Sequence[int], lengths: Sequence[int]) -> None:

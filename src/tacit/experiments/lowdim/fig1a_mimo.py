@@ -25,7 +25,7 @@ from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._lines import median_line
 from tacit.experiments._parameter import parameter
-from tacit.experiments.lowdim._lengths import check_horizons
+from tacit.experiments.lowdim._lengths import check_horizons, gate_parameter
 from tacit.experiments.lowdim._runs import Series
 from tacit.store import CHANNELS, HORIZON, ITERATE, LENGTH, SEED, Variable
 from tacit.sweep import Batch
@@ -64,13 +64,7 @@ class Fig1aMimoConfig(Config):
     adam_rate: float = parameter(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
     polish_steps: int = parameter(1_000, "Levenberg-Marquardt steps after it", low=1, high=100_000)
     goal: float = parameter(1e-28, "loss at which a run has converged", low=0.0, high=1.0)
-    gate: float = parameter(
-        1e-4,
-        "runs with a larger loss relative to the zero response do not count",
-        low=0.0,
-        high=1.0,
-        analysis=True,
-    )
+    gate: float = gate_parameter(1e-4)
     horizons: tuple[int, ...] = parameter(
         (40, 25), "errors are taken over the lags k … horizon − 1", low=2, high=500
     )

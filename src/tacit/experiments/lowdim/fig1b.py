@@ -20,7 +20,13 @@ from tacit.experiments._base import Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
 from tacit.experiments.lowdim._fig1b_draw import LOSSES, draw_delay, errors_that_count
-from tacit.experiments.lowdim._lengths import check_horizons, length_coordinates, length_variables
+from tacit.experiments.lowdim._lengths import (
+    check_horizons,
+    gate_parameter,
+    horizons_parameter,
+    length_coordinates,
+    length_variables,
+)
 from tacit.store import LOSS, SEED, WIDTH, Variable
 from tacit.sweep import Batch
 
@@ -54,19 +60,8 @@ class Fig1bConfig(Config):
     goal: float = parameter(
         1e-9, "loss at which a run is stopped early, as converged", low=0.0, high=1.0
     )
-    gate: float = parameter(
-        1e-3,
-        "runs with a larger loss relative to the zero response do not count",
-        low=0.0,
-        high=1.0,
-        analysis=True,
-    )
-    horizons: tuple[int, ...] = parameter(
-        (40, 30, 60),
-        "errors are taken over the lags k … horizon − 1; the first is drawn",
-        low=2,
-        high=500,
-    )
+    gate: float = gate_parameter(1e-3)
+    horizons: tuple[int, ...] = horizons_parameter((40, 30, 60))
 
     def check(self) -> None:
         """Every horizon must leave a lag to extrapolate to."""

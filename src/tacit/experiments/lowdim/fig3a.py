@@ -21,7 +21,13 @@ from tacit.experiments._config import Config
 from tacit.experiments._lines import median_line
 from tacit.experiments._parameter import parameter
 from tacit.experiments.lowdim._fig1a_draw import METHODS, TITLES
-from tacit.experiments.lowdim._lengths import check_horizons, length_coordinates, length_variables
+from tacit.experiments.lowdim._lengths import (
+    check_horizons,
+    gate_parameter,
+    horizons_parameter,
+    length_coordinates,
+    length_variables,
+)
 from tacit.experiments.lowdim._runs import Series, trained
 from tacit.store import HORIZON, ITERATE, LENGTH, METHOD, SEED, TEACHER, WIDTH, Variable
 from tacit.sweep import Batch
@@ -56,19 +62,8 @@ class Fig3aConfig(Config):
     flow_time: float = parameter(1e8, "time to which gradient flow runs", low=1e-3, high=1e12)
     flow_tolerance: float = parameter(1e-3, "relative tolerance of the flow", low=1e-10, high=0.1)
     goal: float = parameter(1e-28, "loss at which a run has converged", low=0.0, high=1.0)
-    gate: float = parameter(
-        1e-4,
-        "runs with a larger loss relative to the zero response do not count",
-        low=0.0,
-        high=1.0,
-        analysis=True,
-    )
-    horizons: tuple[int, ...] = parameter(
-        (40, 25, 60),
-        "errors are taken over the lags k … horizon − 1; the first is drawn",
-        low=2,
-        high=500,
-    )
+    gate: float = gate_parameter(1e-4)
+    horizons: tuple[int, ...] = horizons_parameter((40, 25, 60))
 
     def check(self) -> None:
         """Every horizon must leave a lag to extrapolate to."""

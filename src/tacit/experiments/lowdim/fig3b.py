@@ -19,7 +19,13 @@ from tacit.experiments._base import Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._lines import median_line
 from tacit.experiments._parameter import parameter
-from tacit.experiments.lowdim._lengths import check_horizons, length_coordinates, length_variables
+from tacit.experiments.lowdim._lengths import (
+    check_horizons,
+    gate_parameter,
+    horizons_parameter,
+    length_coordinates,
+    length_variables,
+)
 from tacit.experiments.lowdim._runs import Series, trained
 from tacit.store import HORIZON, ITERATE, LENGTH, SEED, WIDTH, Variable
 from tacit.sweep import Batch
@@ -48,19 +54,8 @@ class Fig3bConfig(Config):
     steps: int = parameter(10_000, "steps of Adam at most", low=1, high=10_000_000)
     adam_rate: float = parameter(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
     goal: float = parameter(1e-12, "loss at which a run has converged", low=0.0, high=1.0)
-    gate: float = parameter(
-        1e-3,
-        "runs with a larger loss relative to the zero response do not count",
-        low=0.0,
-        high=1.0,
-        analysis=True,
-    )
-    horizons: tuple[int, ...] = parameter(
-        (40, 25, 60),
-        "errors are taken over the lags k … horizon − 1; the first is drawn",
-        low=2,
-        high=500,
-    )
+    gate: float = gate_parameter(1e-3)
+    horizons: tuple[int, ...] = horizons_parameter((40, 25, 60))
 
     def check(self) -> None:
         """Every horizon must leave a lag to extrapolate to."""

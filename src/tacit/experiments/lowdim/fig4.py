@@ -24,7 +24,13 @@ from tacit.experiments._config import Config
 from tacit.experiments._lines import median_line
 from tacit.experiments._parameter import parameter
 from tacit.experiments.lowdim._fig1a_draw import TITLES
-from tacit.experiments.lowdim._lengths import check_horizons, length_coordinates, length_variables
+from tacit.experiments.lowdim._lengths import (
+    check_horizons,
+    gate_parameter,
+    horizons_parameter,
+    length_coordinates,
+    length_variables,
+)
 from tacit.experiments.lowdim._runs import Series, trained
 from tacit.store import HORIZON, ITERATE, METHOD, SCALE, SEED, TEACHER, WIDTH, Variable
 from tacit.sweep import Batch
@@ -75,19 +81,8 @@ class Fig4Config(Config):
     level: float = parameter(
         0.01, "relative error below which a student extrapolates", low=0.0, high=1.0, analysis=True
     )
-    gate: float = parameter(
-        1e-4,
-        "runs with a larger loss relative to the zero response do not count",
-        low=0.0,
-        high=1.0,
-        analysis=True,
-    )
-    horizons: tuple[int, ...] = parameter(
-        (40, 60),
-        "errors are taken over the lags k … horizon − 1; the first is drawn",
-        low=2,
-        high=500,
-    )
+    gate: float = gate_parameter(1e-4)
+    horizons: tuple[int, ...] = horizons_parameter((40, 60))
 
     def check(self) -> None:
         """Every horizon must leave a lag to extrapolate to."""
@@ -258,14 +253,16 @@ def _known_beforehand(dataset: "xarray.Dataset", config: Fig4Config) -> list[Cla
 
 def _fewest_modes_error(order: int, length: int, horizon: int) -> float:
     """Relative error over the lags `length` … `horizon` − 1 of the measure with length/2 atoms."""
+    from tacit.experiments.lowdim._tails import tail_errors
     from tacit.theory.lowdim import prony
 
     lags, spectrum = np.arange(horizon), np.linspace(-1, 1, order)
     target = np.mean(spectrum[:, None] ** lags, axis=0)
     atoms = prony(target[:length], length // 2)
     response = atoms.weights @ atoms.nodes[:, None] ** lags
-    tail = lags >= length
-    return float(np.max(np.abs(response - target)[tail]) / np.max(np.abs(target)[tail]))
+    lengths = np.array([length])
+    _, relative = tail_errors(response[None, None], target[None], lengths, [horizon])
+    return float(relative.item())
 
 
 def _descents(config: Fig4Config) -> str:
