@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tacit.claims import Claim, claim_about_fraction, claim_about_mean, claim_about_value
+from tacit.claims import Claim, claim_about_mean, claim_about_value
 from tacit.draw import Axis, Band, Figure, HorizontalRule, Line, Mark, Panel, Points
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._parameter import parameter
+from tacit.experiments.depth._counting import runs_that_count
 from tacit.experiments.depth._flow_config import FlowConfig
 from tacit.store import DEPTH, METHOD, PATTERN, SCALE, SEED, Variable
 from tacit.sweep import Batch
@@ -132,17 +133,7 @@ class Fig1(Experiment):
                         at_most=1.05,
                     )
                 )
-        total = trained.size
-        found.append(
-            claim_about_fraction(
-                int(trained.sum()),
-                total,
-                name="runs that count",
-                statement=f"At least 99% of the runs reach a loss of {config.gate:g}.",
-                place="(ours)",
-                at_least=0.99,
-            )
-        )
+        found.append(runs_that_count(trained, config.gate, 0.99))
         if 2 in config.depth and "diagonal" in config.pattern and method == "flow":
             gap = runs["gap"].where(trained).sel({DEPTH: 2, PATTERN: "diagonal"}).values
             found.append(

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tacit.claims import Claim, claim_about_fraction, claim_about_mean, claim_about_value
+from tacit.claims import Claim, claim_about_mean, claim_about_value
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._parameter import parameter
+from tacit.experiments.depth._counting import runs_that_count
 from tacit.experiments.depth._flow_config import FlowConfig
 from tacit.store import DEPTH, RATIO, SCALE, SEED, Variable
 from tacit.sweep import Batch
@@ -151,16 +152,7 @@ class Fig10(Experiment):
                 at_most=0.0,
             )
         )
-        found.append(
-            claim_about_fraction(
-                int(trained.sum()),
-                trained.size,
-                name="runs that count",
-                statement=f"At least 99% of the runs reach a loss of {config.gate:g}.",
-                place="(ours)",
-                at_least=0.99,
-            )
-        )
+        found.append(runs_that_count(trained, config.gate, 0.99))
         return found
 
     def draw(

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tacit.claims import Claim, claim_about_fraction, claim_about_mean, claim_about_value
+from tacit.claims import Claim, claim_about_mean, claim_about_value
 from tacit.draw import Axis, Band, Figure, Line, Mark, Panel
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
+from tacit.experiments.depth._counting import runs_that_count
 from tacit.store import DEPTH, NOISE, SCALE, SEED, Variable
 from tacit.sweep import Batch
 
@@ -136,16 +137,7 @@ class Fig11(Experiment):
                     at_most=1e-5,
                 )
             )
-        found.append(
-            claim_about_fraction(
-                int(good.sum()),
-                int(good.size),
-                name="runs that count",
-                statement=f"At least 99% of the runs reach a loss of {config.goal:g}.",
-                place="(ours)",
-                at_least=0.99,
-            )
-        )
+        found.append(runs_that_count(good, config.goal, 0.99))
         return found
 
     def draw(

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tacit.claims import Claim, claim_about_fraction, claim_about_value
+from tacit.claims import Claim, claim_about_value
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
+from tacit.experiments.depth._counting import runs_that_count
 from tacit.store import DEPTH, RATIO, SCALE, Variable
 from tacit.sweep import Batch
 
@@ -154,16 +155,7 @@ class Fig12(Experiment):
                     else "",
                 )
             )
-        found.append(
-            claim_about_fraction(
-                int(good.sum()),
-                int(good.size),
-                name="runs that count",
-                statement=f"At least 95% of the runs reach a loss of {config.goal:g}.",
-                place="(ours)",
-                at_least=0.95,
-            )
-        )
+        found.append(runs_that_count(good, config.goal, 0.95))
         return found
 
     def draw(
