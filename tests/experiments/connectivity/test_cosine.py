@@ -1,13 +1,23 @@
 """figs5: one vector for input and output, the eigenvalue of the cosine, the smallest preset."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import xarray
 
 from tacit.experiments import reproduce
 from tacit.experiments.connectivity._cosine_runs import one_vector
-from tacit.experiments.connectivity.figs5 import DT, marginal
+from tacit.experiments.connectivity.figs5 import (
+    DT,
+    PAPER_EPOCHS,
+    FigS5,
+    ended_below,
+    looked_at,
+    marginal,
+)
 from tacit.models import RateRNN, identity
 from tacit.problems import Cosine
 
@@ -43,9 +53,41 @@ def test_without_connectivity_the_gradient_has_one_direction():
 
 def test_smoke(tmp_path):
     run = reproduce("connectivity/figs5", preset="smoke", results=tmp_path)
-    data = run.dataset
+    data = run.dataset.sel(slower=1.0)
     np.testing.assert_allclose(data["loss"].isel(step=0), 1.0)
     assert np.all(data["loss"].isel(step=-1).values < 1)
     assert np.abs(data["leading"].sel(g=0.0).values.imag).max() < 1e-3
     assert np.abs(data["leading"].sel(g=0.8).values.imag).min() > 0.1
     assert (run.path / "figure.png").stat().st_size > 10_000
+
+
+def test_late_and_early_learning_are_two_claims():
+    """A network that learns after the paper's last epoch has learned, but not by then."""
+    config = dataclasses.replace(
+        FigS5.presets["paper"], g=(0.8,), slower=(1.0,), seed=tuple(range(10))
+    )
+    epochs = looked_at(config)
+    assert PAPER_EPOCHS in epochs
+    late = np.where(epochs <= 1500, 0.9, 0.01)
+    value = marginal(config.frequency)
+    data = xarray.Dataset(
+        {
+            "outcome": ("seed", ["converged"] * 10),
+            "loss": (("seed", "step"), np.tile(late, (10, 1))),
+            "leading": (("seed", "step"), np.full((10, epochs.size), value)),
+        },
+        coords={"step": epochs, "seed": list(config.seed)},
+    ).expand_dims({"g": [0.8], "slower": [1.0]})
+    verdicts = {claim.name: claim.verdict for claim in FigS5().claims(data, config)}
+    assert verdicts == {
+        "g = 0.8, the paper's rates: learned": "holds",
+        "g = 0.8, the paper's rates: eigenvalue": "holds",
+        "g = 0.8, the paper's rates: by epoch 1000": "fails",
+    }
+
+
+def test_losses_that_oscillate_end_at_their_median():
+    losses = np.array(
+        [[1.0, 0.9, 0.01, 0.9, 0.9, 0.9, 0.01], [1.0, 0.9, 0.01, 0.9, 0.01, 0.01, 0.01]]
+    )
+    assert ended_below(losses, 0.05).tolist() == [False, True]

@@ -79,6 +79,7 @@ def stored(epochs, norms, ranks, iterates):
             "outcome": ("seed", np.full(count, "converged")),
             "iterate": ("seed", np.array(iterates)),
             "epochs_needed": ("seed", np.array(epochs, float)),
+            "epochs_first": ("seed", np.array(epochs, float)),
             "change_norm": ("seed", np.array(norms, float)),
             "rank_text": ("seed", np.array(ranks, float)),
             "change_singular": (("seed", "singular_value"), values),

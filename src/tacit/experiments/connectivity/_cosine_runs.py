@@ -11,29 +11,36 @@ import optax
 
 from tacit import measures
 from tacit.descent import Lanes, Record, Stop, descend
-from tacit.experiments.connectivity.figs5 import DT, DURATION, POINTS, RATES, FigS5Config
+from tacit.experiments.connectivity.figs5 import (
+    DT,
+    DURATION,
+    RATES,
+    FigS5Config,
+    ended_below,
+    looked_at,
+)
 from tacit.models import RateRNN, identity
 from tacit.problems import Cosine, TaskLoss
 from tacit.sweep import Batch
 
-_LAST = 5  # stored points whose median loss is the final one: descent may end in an oscillation
-
 
 def cosine_runs(batch: Batch, config: FigS5Config) -> Mapping[str, Any]:
-    """All seeds of one strength, as lanes of one program."""
-    g = batch.one("g")
+    """Networks of any strength, rate and seed, as lanes of one program."""
     task = Cosine(dt=DT, duration=DURATION, frequency=config.frequency)
-    rate = float(np.interp(g, list(RATES), list(RATES.values()))) / config.slower
-    starts = [one_vector(config.width, g, int(seed)) for seed in batch.column("seed")]
-    epochs = np.linspace(0, config.epochs, POINTS + 1).round().astype(int)
+    strengths, seeds = batch.column("g"), batch.column("seed")
+    rates = np.interp(strengths, list(RATES), list(RATES.values())) / batch.column("slower")
+    starts = [
+        one_vector(config.width, float(g), int(seed))
+        for g, seed in zip(strengths, seeds, strict=True)
+    ]
     result = descend(
         Lanes.stack(starts),
         TaskLoss(task, 1, train_maps=False),
         _plain(),
         stop=Stop(config.epochs),
-        record=Record(epochs.tolist(), {"W": _connectivity}),
+        record=Record(looked_at(config).tolist(), {"W": _connectivity}),
         key=jax.random.key(0),  # nothing is random in the task
-        rate=rate,
+        rate=rates,
         title=batch.label,
     )
     trials = task.sample(jax.random.key(0), 1)
@@ -41,7 +48,7 @@ def cosine_runs(batch: Batch, config: FigS5Config) -> Mapping[str, Any]:
     for lane in range(len(starts)):
         losses = np.asarray(result.records["loss"][lane], np.float64)
         diverged = result.outcome[lane] == "diverged"
-        learned = np.median(losses[-_LAST:]) <= config.fraction * losses[0]
+        learned = ended_below(losses / losses[0], config.fraction)
         spectra = [_spectrum(W) for W in np.asarray(result.records["W"][lane])]
         words = "converged" if learned else "stopped"
         rows.append(

@@ -43,8 +43,9 @@ MEMORISED = (
     "the networks memorise: by epoch 500 training accuracy is 1.000, while validation loss was "
     "least before epoch 60 and has grown threefold since. What is learned by heart takes many "
     "directions: at rank 10 training accuracy is 0.77 and validation accuracy 0.68 of 0.79, and "
-    "the largest ten singular values of the first layer's input change carry 0.48. After twelve "
-    "epochs (quick) ranks of two to four are enough"
+    "the largest ten singular values of the first layer's input change carry 0.48. Stopped early, "
+    "the same networks need less: a median rank of 3 [2, 4] after 10 epochs (accuracy 0.768), of "
+    "10.5 [7, 24] after 40 (0.800, as good as it gets), against 56 [32, 80] after 500 (0.795)"
 )
 
 

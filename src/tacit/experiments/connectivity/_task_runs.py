@@ -80,6 +80,9 @@ def task_runs(batch: Batch, config: TaskConfig) -> Mapping[str, Any]:
                 **_curve(losses),
                 "outcome": "diverged" if diverged else words,
                 "epochs_needed": needed,
+                "epochs_first": measures.epochs_to_fraction(
+                    losses, fraction=config.fraction, sustained=1
+                ),
                 "final_loss": ended,
                 "iterate": "last" if kept else "best",
             }

@@ -63,7 +63,7 @@ class TaskExperiment(Experiment):
     """Rate networks trained on the tasks, and what their connectivity became."""
 
     paper = "connectivity"
-    version = 2
+    version = 3
     Config = TaskConfig
     batch_by = (TASK, STRENGTH)
 
@@ -82,7 +82,8 @@ class TaskExperiment(Experiment):
             "final_loss": Variable((), "1", "loss after training, fixed trials / initial loss"),
             "iterate": Variable((), "1", "which iterate is looked at: last, or best", "str"),
             "looked_loss": Variable((), "1", "its loss, fixed trials / initial loss"),
-            "epochs_needed": Variable((), "1", "epochs until the task is learned"),
+            "epochs_needed": Variable((), "1", "epochs until the task is learned, and kept"),
+            "epochs_first": Variable((), "1", "epochs until the loss is first that low, smoothed"),
             "change_norm": Variable((), "1", "Frobenius norm of ΔW"),
             "weight_norm": Variable((), "1", "Frobenius norm of W"),
             "change_singular": Variable((SINGULAR_VALUE,), "1", "singular values of ΔW"),

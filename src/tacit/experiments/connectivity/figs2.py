@@ -73,17 +73,21 @@ class FigS2(TaskExperiment):
     def draw(
         self, dataset: "xarray.Dataset", config: TaskConfig, claims: Sequence[Claim]
     ) -> Figure:
-        """Singular values of ΔW and W, then eigenvalues of both for each strength."""
-        panels = []
-        for task in config.task:
-            for name, words in (("change_singular", "ΔW"), ("final_singular", "W")):
-                panels.append(_singular_panel(dataset, config, task, name, words))
-            for g in config.g:
-                panels.append(_plane_panel(dataset, task, g))
+        """Singular values of ΔW and W, then eigenvalues of both for each strength.
+
+        Several tasks are columns.
+        """
+        panels = [
+            _singular_panel(dataset, config, task, name, words)
+            for name, words in (("change_singular", "ΔW"), ("final_singular", "W"))
+            for task in config.task
+        ]
+        panels += [_plane_panel(dataset, task, g) for g in config.g for task in config.task]
+        tasks = len(config.task)
         return Figure(
             "Training adds a few directions to a random matrix",
             panels,
-            columns=2 + len(config.g) if len(config.g) < 3 else 3,
+            columns=tasks if tasks > 1 else min(3, 2 + len(config.g)),
             caption=(
                 f"N = {config.width}; singular values: median over {dataset.sizes[SEED]} networks; "
                 "eigenvalues: the first network. Circles have radius g."
