@@ -4,8 +4,7 @@ The work of connectivity/fig2 as `descend` does it: `Lanes` of networks, fresh t
 epoch, products in full float32. An epoch costs 3 · 2 N² operations a step and trial (1.26 GFLOP at
 N = 256, batch 32); their rate is compared with that of a large float32 product in the same run.
 Wall time between two lengths of a run, so that compiling, starting and fetching the networks do not
-count. Measured as it is used on an accelerator (inputs and readout inside the loop over the steps)
-and with both as products outside it, as on a CPU.
+count. `--together` tries other numbers of steps that the compiler sees at once.
 
     python -m benchmarks.rate_rnn_gpu --networks 256
     JAX_PLATFORMS=cpu python -m benchmarks.rate_rnn_gpu --networks 3 --epochs 4 --width 32
@@ -67,12 +66,12 @@ class Networks:
         return found.loss  # on the host: the queue is empty
 
 
-def seconds_an_epoch(chosen: argparse.Namespace, *, in_the_loop: bool) -> dict[str, float]:
+def seconds_an_epoch(chosen: argparse.Namespace, together: int) -> dict[str, float]:
     """Wall seconds of an epoch of all networks, and of the first run with its compilation."""
     import jax
 
     jax.clear_caches()
-    with mock.patch("tacit.models._rate_rnn.reads_in_the_loop", return_value=in_the_loop):
+    with mock.patch("tacit.models._rate_recurrence._TOGETHER", together):
         networks = Networks(chosen.networks, chosen.width, chosen.batch)
         first = least(lambda: networks.run(chosen.epochs), 1)
         short = least(lambda: networks.run(chosen.epochs))
@@ -106,9 +105,13 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=BATCH)
     parser.add_argument("--epochs", type=int, default=150, help="of the shorter run")
     parser.add_argument("--precision", default="highest", help="of matrix products")
+    parser.add_argument(
+        "--together", type=int, nargs="+", help="steps at once; tacit's unless told"
+    )
     chosen = parser.parse_args()
     import jax
 
+    from tacit.models import _rate_recurrence
     from tacit.problems import FlipFlop
 
     device = jax.devices()[0]
@@ -119,13 +122,12 @@ def main() -> None:
     chosen.networks = chosen.networks or 256
     print(f"JAX {jax.__version__} on {device.device_kind}", file=sys.stderr)
     with jax.default_matmul_precision(chosen.precision):
-        ways = {
-            words: seconds_an_epoch(chosen, in_the_loop=inside)
-            for words, inside in (("in the loop", True), ("outside", False))
-        }
+        ours = _rate_recurrence._TOGETHER
+        counts = sorted({ours, *(chosen.together or ())})
+        ways = {count: seconds_an_epoch(chosen, count) for count in counts}
         top = peak(8192 if device.platform != "cpu" else 1024)
     work = chosen.networks * flops(chosen.width, FlipFlop().steps, chosen.batch)
-    used = ways["in the loop"]["epoch"]
+    used = ways[ours]["epoch"]
     line = {
         "workload": f"{chosen.networks} rate networks, N = {chosen.width}, flip-flop, "
         f"batch {chosen.batch}, products in {chosen.precision} precision",

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tacit.models import BY_MAPS, BY_VECTORS, RateRNN, identity
-from tacit.models._rate_readout import readouts
 from tacit.problems import FlipFlop, Mante, Simple, Task, TaskLoss
 
 pytestmark = pytest.mark.usefixtures("compiled_in_short")
@@ -57,15 +56,6 @@ def test_loss_and_gradients_are_those_of_autodiff(task: Task, phi):
             argnums=(0, 1, 2),
         )(W, W_in, W_out)
 
-    @jax.jit
-    def in_the_loop(W, W_in, W_out, inputs):
-        def loss(*given):
-            *maps, drive = given
-            found = readouts(phi, task.dt, *maps, jnp.swapaxes(drive, 0, 1))
-            return trials.loss(jnp.swapaxes(found, 0, 1))
-
-        return jax.value_and_grad(loss, argnums=(0, 1, 2, 3))(W, W_in, W_out, inputs)
-
     loss, gradient = jax.jit(jax.value_and_grad(by_hand))(model)
     maps = model.W, model.inputs, model.outputs
     expected, parts = by_autodiff(*maps)
@@ -73,12 +63,36 @@ def test_loss_and_gradients_are_those_of_autodiff(task: Task, phi):
     assert relative(loss, expected) < 1e-5
     for found, part in zip((gradient.W, gradient.inputs, gradient.outputs), parts, strict=True):
         assert relative(found, part) < 1e-5
-    # The form for accelerators, with the derivative by the inputs as well.
-    loss, gradients = in_the_loop(*maps, trials.inputs)
-    by_inputs = jax.jit(jax.grad(lambda drive: trials.loss(model.run(drive))))(trials.inputs)
-    assert relative(loss, expected) < 1e-5
-    for found, part in zip(gradients, (*parts, by_inputs), strict=True):
-        assert relative(found, part) < 1e-5
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(1, 2), (9, 3), (2, 11)])
+@pytest.mark.parametrize("phi", [jnp.tanh, jax.nn.softplus, identity])
+def test_few_and_many_channels_have_the_derivatives_of_autodiff(inputs, outputs, phi):
+    """By W, the maps and the inputs, of outputs and of rates; channels in the loop or beside it."""
+    model = RateRNN.random(
+        12, inputs=inputs, outputs=outputs, g=0.7, nonlinearity=phi, key=jax.random.key(0)
+    )
+    drive, seen = (
+        np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+        for seed, shape in enumerate([(4, 7, inputs), (4, 7, max(outputs, 12))])
+    )
+
+    def by_hand(model, drive):
+        outs, rates = model.run(drive), model.rates(drive)
+        return jnp.sum(outs * seen[..., :outputs]) + jnp.sum(rates**2 * seen[..., :12])
+
+    def plain(maps, drive):
+        outs, rates = (
+            plain_outputs(maps[0], maps[1], out, drive, model.dt, phi)
+            for out in (maps[2], jnp.eye(12))
+        )
+        return jnp.sum(outs * seen[..., :outputs]) + jnp.sum(rates**2 * seen[..., :12])
+
+    found = jax.jit(jax.grad(by_hand, argnums=(0, 1)))(model, drive)
+    maps = model.W, model.inputs, model.outputs
+    expected = jax.jit(jax.grad(plain, argnums=(0, 1)))(maps, drive)
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        assert relative(one, other) < 1e-5
 
 
 def test_parametrisations_are_one_network_with_other_gradients():

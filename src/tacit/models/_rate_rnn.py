@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.models._parameter import check_length, gaussian, parameter
-from tacit.models._rate_readout import readouts
-from tacit.models._rate_recurrence import Nonlinearity, driven, rates, read
+from tacit.models._rate_recurrence import Nonlinearity, rates, readouts
 
 
 @dataclass(frozen=True)
@@ -172,28 +171,17 @@ class RateRNN(eqx.Module):
             )
 
 
-def _along(model: RateRNN, drive: Array) -> Float[Array, "time batch n"]:
-    # Time first, so that a step of the loop reads one block; all inputs in one product.
-    inputs = driven(jnp.swapaxes(drive, 0, 1), model.input_map)
-    return rates(model.nonlinearity, model.dt, model.W, inputs)
-
-
 # Compiled here for calls outside a compiled loop, where the scan would be compiled anew each time.
+# Time goes first, so that a step of the loop reads one block.
 @jax.jit
-def _rates(model: RateRNN, drive: Array) -> Float[Array, "batch time n"]:
-    return jnp.swapaxes(_along(model, drive), 0, 1)
-
-
-@jax.jit
-def _outputs(model: RateRNN, drive: Array) -> Float[Array, "batch time outputs"]:
-    if reads_in_the_loop():
-        maps = model.W, model.input_map, model.output_map
-        found = readouts(model.nonlinearity, model.dt, *maps, jnp.swapaxes(drive, 0, 1))
-    else:
-        found = read(_along(model, drive), model.output_map)
+def _rates(model: RateRNN, inputs: Array) -> Float[Array, "batch time n"]:
+    maps = model.W, model.input_map
+    found = rates(model.nonlinearity, model.dt, *maps, jnp.swapaxes(inputs, 0, 1))
     return jnp.swapaxes(found, 0, 1)
 
 
-def reads_in_the_loop() -> bool:
-    """Whether inputs and readout stand inside the loop: on an accelerator, see `_rate_readout`."""
-    return jax.default_backend() != "cpu"
+@jax.jit
+def _outputs(model: RateRNN, inputs: Array) -> Float[Array, "batch time outputs"]:
+    maps = model.W, model.input_map, model.output_map
+    found = readouts(model.nonlinearity, model.dt, *maps, jnp.swapaxes(inputs, 0, 1))
+    return jnp.swapaxes(found, 0, 1)
