@@ -19,7 +19,8 @@ from tacit.descent._plan import Packing, Plan, Programs
 from tacit.descent._progress import progress_bar
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
-from tacit.descent._segment import Given, Lane, Program, block_size, run_segment, start_lanes
+from tacit.descent._segment import Given, Lane, Program, block_size, run_segment
+from tacit.descent._start import start_lanes
 from tacit.descent._stop import Stop
 
 
@@ -69,12 +70,12 @@ def descend(
         )
 
     arrays, model_rest = eqx.partition(lanes.tree, _is_array)
-    params, frozen = eqx.partition(jax.tree.map(jnp.asarray, arrays), eqx.is_inexact_array)
+    params, frozen = eqx.partition(jax.device_put(arrays), eqx.is_inexact_array)
     if not jax.tree.leaves(params):
         raise ValueError("model has no floating-point arrays, so there is nothing to train")
     problem_arrays, problem_rest = eqx.partition(problem, _is_array)
     given = Given(
-        problem=jax.tree.map(jnp.asarray, problem_arrays),
+        problem=jax.device_put(problem_arrays),
         frozen=frozen,
         key=_lane_keys(key, problem, count),
         rate=None if rate is None else _per_lane("rate", rate, count),
@@ -95,10 +96,10 @@ def descend(
         patience=stop.patience,
     )
     limits = {
-        "steps": jnp.int32(stop.steps),
-        "gradient": jnp.asarray(stop.gradient),
-        "diverged": jnp.asarray(stop.diverged),
-        "progress": jnp.asarray(stop.progress),
+        "steps": jax.device_put(np.int32(stop.steps)),
+        "gradient": jax.device_put(stop.gradient),
+        "diverged": jax.device_put(stop.diverged),
+        "progress": jax.device_put(stop.progress),
     }
     with progress_bar(progress, title) as tell:
         harvest, statistics = _run(program, params, given, limits, stop, record_steps, count, tell)
@@ -133,9 +134,6 @@ def _run(
         members = np.array([0, 0])
         params, given = _take(params, members), _take_given(program, given, members)
     lanes = start_lanes(program, params, given)
-    # A copy, since memory that is given away for reuse must not be given away twice.
-    best = jax.tree.map(lambda leaf: jnp.asarray(np.array(leaf)), params)
-    lanes = eqx.tree_at(lambda lane: lane.best_params, lanes, best)
     plan = Plan(stop.steps, record_steps)
     kind = jax.tree.structure((program, given)), plan.pauses
     packing = Packing(_PROGRAMS.setdefault(kind, Programs()))
@@ -145,10 +143,9 @@ def _run(
         sizes.add(members.size)
         segment_began = time.perf_counter()
         before = np.asarray(lanes.status) == Outcome.running
-        bounds = {**limits, "due": jnp.int32(due)}
-        lanes, now, seen = run_segment(
-            (program, given, bounds, jnp.asarray(pauses)), lanes, jnp.int32(clock)
-        )
+        bounds = {**limits, "due": jax.device_put(np.int32(due))}
+        fixed = program, given, bounds, jax.device_put(pauses)
+        lanes, now, seen = run_segment(fixed, lanes, jax.device_put(np.int32(clock)))
         status = np.asarray(lanes.status)
         seconds = time.perf_counter() - segment_began
         if packing.learn(members.size, int(now) - clock, seconds):
@@ -178,7 +175,7 @@ def _run(
 
 def _take(tree: PyTree, rows: np.ndarray) -> PyTree:
     """Some rows of every array, by way of the host: no program is compiled for it."""
-    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[rows]), tree)
+    return jax.tree.map(lambda leaf: jax.device_put(np.asarray(leaf)[rows]), tree)
 
 
 def _take_given(program: Program, given: Given, rows: np.ndarray) -> Given:
@@ -195,7 +192,7 @@ def _per_lane(name: str, value: ArrayLike, count: int) -> jax.Array:
     array = np.asarray(value, dtype=float)
     if array.shape not in ((), (count,)):
         raise ValueError(f"{name} has shape {array.shape}; give one number or {count}, one a lane")
-    return jnp.asarray(np.broadcast_to(array, (count,)))
+    return jax.device_put(np.broadcast_to(array, (count,)))
 
 
 def _lane_keys(key: Any, problem: Any, count: int) -> jax.Array | None:

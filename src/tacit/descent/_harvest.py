@@ -4,7 +4,6 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from tacit._types import PyTree
@@ -100,4 +99,4 @@ def _is_gap(leaf: Any) -> bool:
 def _like(values: np.ndarray | None, given: Any) -> Any:
     if values is None:
         return None
-    return values if isinstance(given, np.ndarray) else jnp.asarray(values)
+    return values if isinstance(given, np.ndarray) else jax.device_put(values)

@@ -78,7 +78,7 @@ class Lanes(eqx.Module, Generic[T]):
             if not _is_data(leaf):
                 return leaf
             picked = np.asarray(leaf)[rows]  # on the host: nothing is compiled for it
-            return picked if isinstance(leaf, np.ndarray) else jnp.asarray(picked)
+            return picked if isinstance(leaf, np.ndarray) else jax.device_put(picked)
 
         return Lanes(jax.tree.map(pick, self.tree))
 
@@ -91,7 +91,7 @@ class Lanes(eqx.Module, Generic[T]):
                 return old
             merged = np.array(old)
             merged[rows] = np.asarray(new)
-            return merged if isinstance(old, np.ndarray) else jnp.asarray(merged)
+            return merged if isinstance(old, np.ndarray) else jax.device_put(merged)
 
         return Lanes(jax.tree.map(put, self.tree, lanes.tree))
 

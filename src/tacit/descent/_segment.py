@@ -69,16 +69,19 @@ class Program(eqx.Module):
         problem = eqx.combine(given.problem, self.problem_rest)
         return Objective(problem, eqx.combine(given.frozen, self.model_rest), key)
 
-    def start(self, params: PyTree, given: Given) -> Lane:
-        """The lanes before their first step."""
+    def state(self, params: PyTree, given: Given) -> PyTree:
+        """The method's state before the first step, of every lane."""
 
-        def one(params: PyTree, given: Given) -> Lane:
-            objective = self.objective(given, jnp.int32(0))
-            state = self.method.init(params, objective)
-            dtype = jax.eval_shape(objective.loss, params).dtype
-            worst = jnp.asarray(jnp.inf, dtype)
-            zero = jnp.int32(0)
-            return Lane(params, state, worst, params, worst, zero, zero, zero, worst, zero)
+        def one(params: PyTree, given: Given) -> PyTree:
+            return self.method.init(params, self.objective(given, jnp.int32(0)))
+
+        return jax.vmap(one, in_axes=(0, self._axes))(params, given)
+
+    def losses(self, params: PyTree, given: Given) -> Array:
+        """The loss of every lane."""
+
+        def one(params: PyTree, given: Given) -> Array:
+            return self.objective(given, jnp.int32(0)).loss(params)
 
         return jax.vmap(one, in_axes=(0, self._axes))(params, given)
 
@@ -243,12 +246,6 @@ def _unfinished(stop: Array) -> Callable[[tuple[Lane, Array]], Array]:
 
 def _choose(condition: Array, new: PyTree, old: PyTree) -> PyTree:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), new, old)
-
-
-@eqx.filter_jit
-def start_lanes(program: Program, params: PyTree, given: Given) -> Lane:
-    """Compiled `Program.start`."""
-    return program.start(params, given)
 
 
 def _run_segment(

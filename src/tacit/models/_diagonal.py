@@ -5,9 +5,9 @@ h_j = Σ_i λ_i^j w_i with weights w_i = C_i B_i, the moments of w on the spectr
 
 Powers are made by repeated products, unrolled: 1000 gradient steps of 160 balanced models of width
 40 on 20 lags take 0.16 s in float64 and 0.13 s in float32 on one core, against 0.38 s and 0.22 s by
-`cumprod`, 0.46 s and 0.34 s by a scan, 2.8 s and 1.1 s by `power`; with one input and one output,
-summed lag by lag, 0.1 s. Other contractions are dots, not sums, for the reason that
-`_dense_response` gives. Derivatives are automatic, in both modes.
+`cumprod`, 0.46 s and 0.34 s by a scan, 2.8 s and 1.1 s by `power`; with one input and one output
+there is a shorter way (`_single_moments`). Other contractions are dots, not sums, for the reason
+that `_dense_response` gives. Derivatives are automatic, in both modes.
 """
 
 import functools
@@ -259,19 +259,44 @@ def _complex_powers(
     return jnp.stack([p for p, _ in powers]), jnp.stack([q for _, q in powers])
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def _single_moments(
     values: Float[Array, " d"], weights: Float[Array, " d"], length: int
 ) -> Float[Array, " length"]:
     """Σ_s λ_s^j w_s for j < length, with one input and one output.
 
-    A sum a lag is a third faster than a product with the powers, and as it stands here, over one
-    axis that no other operation shares, it has the same bits in a batch of any size.
+    All lags are summed in one pass over the modes, which keeps them in order: a model has the same
+    bits in a batch of any size. With the derivatives below, a step of Adam on 48 models of width 40
+    and 20 lags takes 30 µs in float64 and 20 in float32, against 36 and 34 by a sum a lag.
     """
-    terms, moments = weights, []
+    terms = [weights]
+    for _ in range(length - 1):
+        terms.append(terms[-1] * values)
+    nothing = jnp.zeros((), weights.dtype)
+    sums = jax.lax.reduce(tuple(terms), (nothing,) * length, _add, (0,))
+    return jnp.stack(sums)
+
+
+def _add(left: tuple[Array, ...], right: tuple[Array, ...]) -> tuple[Array, ...]:
+    return tuple(map(jnp.add, left, right))
+
+
+@_single_moments.defjvp
+def _moving_moments(
+    length: int, primals: tuple[Array, Array], tangents: tuple[Array, Array]
+) -> tuple[Float[Array, " length"], Float[Array, " length"]]:
+    """Σ_s λ^j ẇ + j λ^{j−1} w λ̇ by a recursion whose transpose is Horner's scheme.
+
+    So the gradient needs none of the powers, nor the terms of the sums: it makes p(λ) = Σ_j c_j λ^j
+    and p′(λ) from the cotangents c.
+    """
+    values, weights = primals
+    term, slope = tangents[1], weights * tangents[0]
+    moving = []
     for _ in range(length):
-        moments.append(jnp.sum(terms))
-        terms = terms * values
-    return jnp.stack(moments)
+        moving.append(jnp.sum(term))
+        term, slope = values * term + slope, values * slope
+    return _single_moments(values, weights, length), jnp.stack(moving)
 
 
 def _moments(
