@@ -1,18 +1,18 @@
 """A linearly implicit solver for gradient flow on sums of squares."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
-import diffrax
 import jax.numpy as jnp
 from diffrax import RESULTS
 from jax.flatten_util import ravel_pytree
 
 from tacit._types import Array, PyTree
 from tacit.descent._small_solve import solve_positive
+from tacit.descent._solver import FlowSolver
 
 
-class GaussNewton(diffrax.AbstractSolver):
+class GaussNewton(FlowSolver):
     """Extrapolated, linearly implicit Euler steps with the Gauss-Newton matrix, of order two.
 
     For L = |r|² the flow is θ' = −2 Jᵀ r. One Euler step of size h with 2 Jᵀ J in place of the
@@ -26,11 +26,6 @@ class GaussNewton(diffrax.AbstractSolver):
     the flow settles: time 1e10 takes a few hundred of them.
     """
 
-    term_structure: ClassVar[Any] = diffrax.ODETerm
-    interpolation_cls: ClassVar[Callable[..., diffrax.LocalLinearInterpolation]] = (
-        diffrax.LocalLinearInterpolation
-    )
-
     def order(self, terms: Any) -> int:
         """Two, with an estimate of local order two."""
         return 2
@@ -38,10 +33,6 @@ class GaussNewton(diffrax.AbstractSolver):
     def init(self, terms: Any, t0: Any, t1: Any, y0: PyTree, args: Any) -> None:
         """It remembers nothing."""
         return None
-
-    def func(self, terms: Any, t0: Any, y0: PyTree, args: Any) -> PyTree:
-        """The vector field."""
-        return terms.vf(t0, y0, args)
 
     def step(
         self,

@@ -7,9 +7,8 @@ cost of a step grows like the root of its size.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
-import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -17,6 +16,7 @@ from diffrax import RESULTS
 from jax.flatten_util import ravel_pytree
 
 from tacit._types import Array, Float, PyTree
+from tacit.descent._solver import FlowSolver
 
 _DAMPING = 2 / 13
 _PROPORTIONAL = 1e-4  # the tolerance at which a step may err by the tolerance itself
@@ -28,7 +28,7 @@ class _State(eqx.Module):
     velocity: Array  # f at the step's beginning
 
 
-class StabilisedRungeKutta(diffrax.AbstractSolver):
+class StabilisedRungeKutta(FlowSolver):
     """RKC2 with as many stages as the step needs, by a running estimate of the spectral radius.
 
     Each step refines the estimate by `iterations` products with the Jacobian (power iteration from
@@ -43,11 +43,6 @@ class StabilisedRungeKutta(diffrax.AbstractSolver):
     most: int = 60
     iterations: int = 2
     margin: float = 1.2
-
-    term_structure: ClassVar[Any] = diffrax.ODETerm
-    interpolation_cls: ClassVar[Callable[..., diffrax.LocalLinearInterpolation]] = (
-        diffrax.LocalLinearInterpolation
-    )
 
     def __check_init__(self) -> None:
         if self.most < 2 or self.iterations < 1 or not self.margin >= 1:
@@ -67,10 +62,6 @@ class StabilisedRungeKutta(diffrax.AbstractSolver):
     def local_tolerance(self, tolerance: float) -> float:
         """What a step may err by, so that the errors of all steps are of the tolerance's size."""
         return tolerance * min(1.0, tolerance / _PROPORTIONAL) ** 0.5
-
-    def func(self, terms: Any, t0: Any, y0: PyTree, args: Any) -> PyTree:
-        """The vector field."""
-        return terms.vf(t0, y0, args)
 
     def init(self, terms: Any, t0: Any, t1: Any, y0: PyTree, args: Any) -> _State:
         """Begin with a direction that no symmetry of the problem can have made orthogonal."""

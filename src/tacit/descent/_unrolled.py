@@ -1,17 +1,17 @@
 """Explicit Runge-Kutta methods for thousands of tiny models."""
 
 import operator
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import diffrax
 import jax
 from diffrax import RESULTS
 
 from tacit._types import PyTree
+from tacit.descent._solver import FlowSolver
 
 
-class Unrolled(diffrax.AbstractSolver):
+class Unrolled(FlowSolver):
     """A Diffrax solver of the explicit Runge-Kutta family, its stages written out one by one.
 
     Diffrax runs the stages in a loop over a buffer, which compiles the vector field once. For small
@@ -35,11 +35,6 @@ class Unrolled(diffrax.AbstractSolver):
 
     solver: diffrax.AbstractERK
 
-    term_structure: ClassVar[Any] = diffrax.ODETerm
-    interpolation_cls: ClassVar[Callable[..., diffrax.LocalLinearInterpolation]] = (
-        diffrax.LocalLinearInterpolation
-    )
-
     def __check_init__(self) -> None:
         tableau = getattr(self.solver, "tableau", None)
         if not isinstance(self.solver, diffrax.AbstractERK) or not getattr(tableau, "fsal", False):
@@ -55,10 +50,6 @@ class Unrolled(diffrax.AbstractSolver):
     def init(self, terms: Any, t0: Any, t1: Any, y0: PyTree, args: Any) -> PyTree:
         """It remembers the velocity where it stands."""
         return self.func(terms, t0, y0, args)
-
-    def func(self, terms: Any, t0: Any, y0: PyTree, args: Any) -> PyTree:
-        """The vector field."""
-        return terms.vf(t0, y0, args)
 
     def step(
         self,

@@ -1,21 +1,22 @@
 """Transitions with a full matrix: free, or symmetric."""
 
 import math
+from collections.abc import Callable
 from typing import final
 
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
-from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
+from tacit._types import Array, Float, precise, x64_for
 from tacit.models._dense_response import dense_krylov, dense_response
-from tacit.models._parameter import check_length, check_rows, gaussian, is_concrete, parameter
+from tacit.models._parameter import is_concrete, parameter
 from tacit.models._transition import AbstractTransition
 
 
 @final
 class Dense(AbstractTransition):
-    """A free d × d matrix."""
+    """A free d × d matrix. Its response has a hand-written gradient: reverse mode only."""
 
     entries: Float[Array, "d d"]
 
@@ -38,18 +39,6 @@ class Dense(AbstractTransition):
         """A, written out."""
         return self.entries
 
-    @precise
-    def apply(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
-        """A s for each column s."""
-        check_rows("state", state, self.width)
-        return self.entries @ state
-
-    @precise
-    def apply_transposed(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
-        """Aᵀ s for each column s."""
-        check_rows("state", state, self.width)
-        return self.entries.T @ state
-
     def eigenvalues(self) -> np.ndarray:
         """The eigenvalues, complex, by NumPy: JAX has no such solver for accelerators.
 
@@ -58,33 +47,21 @@ class Dense(AbstractTransition):
         values = np.linalg.eigvals(np.asarray(self.entries))
         return values.astype(np.result_type(values.dtype, np.complex64))
 
-    @precise
-    def krylov(self, vectors: Float[Array, "d n"], length: int) -> Float[Array, "length d n"]:
-        """A^j v for each column v and j < length."""
-        check_rows("vectors", vectors, self.width)
-        check_length(length)
+    def _apply(self, state: Array) -> Array:
+        return self.entries @ state
+
+    def _apply_transposed(self, state: Array) -> Array:
+        return self.entries.T @ state
+
+    def _krylov(self, vectors: Array, length: int) -> Array:
         return dense_krylov(self.entries, vectors, length)
 
-    @precise
-    def response(
-        self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
-    ) -> Float[Array, "length o i"]:
-        """C A^j B for j < length, with a hand-written gradient: reverse mode only."""
-        check_length(length)
+    def _response(self, input_map: Array, output_map: Array, length: int) -> Array:
         return dense_response(self.entries, input_map, output_map, length)
 
     @classmethod
-    def random(
-        cls,
-        width: int,
-        *,
-        scale: float | Float[Array, ""],
-        dtype: DTypeLike = np.float64,
-        key: PRNGKeyArray,
-    ) -> "Dense":
-        """A matrix of independent N(0, scale²) entries."""
-        check_length(width, "width")
-        return cls(gaussian((width, width), scale=scale, dtype=dtype, key=key))
+    def _drawn(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "Dense":
+        return cls(draw((width, width)))
 
 
 @final
@@ -92,7 +69,7 @@ class Symmetric(AbstractTransition):
     """A symmetric d × d matrix, whose parameters are its upper triangle, row by row.
 
     An off-diagonal parameter stands at two places of the matrix, so its derivative is the sum of
-    the derivatives at both.
+    the derivatives at both. Its response has a hand-written gradient: reverse mode only.
     """
 
     upper: Float[Array, " parameters"]
@@ -142,45 +119,22 @@ class Symmetric(AbstractTransition):
         return self.upper[low * self.width - low * (low - 1) // 2 + high - low]
 
     @precise
-    def apply(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
-        """A s for each column s."""
-        check_rows("state", state, self.width)
-        return self.matrix() @ state
-
-    def apply_transposed(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
-        """Aᵀ s = A s for each column s."""
-        return self.apply(state)
-
-    @precise
     def eigenvalues(self) -> Float[Array, " d"]:
         """The eigenvalues, real, from the smallest to the largest."""
         return jnp.linalg.eigvalsh(self.matrix())
 
-    @precise
-    def krylov(self, vectors: Float[Array, "d n"], length: int) -> Float[Array, "length d n"]:
-        """A^j v for each column v and j < length."""
-        check_rows("vectors", vectors, self.width)
-        check_length(length)
+    def _apply(self, state: Array) -> Array:
+        return self.matrix() @ state
+
+    def _apply_transposed(self, state: Array) -> Array:
+        return self._apply(state)
+
+    def _krylov(self, vectors: Array, length: int) -> Array:
         return dense_krylov(self.matrix(), vectors, length)
 
-    @precise
-    def response(
-        self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
-    ) -> Float[Array, "length o i"]:
-        """C A^j B for j < length, with a hand-written gradient: reverse mode only."""
-        check_length(length)
+    def _response(self, input_map: Array, output_map: Array, length: int) -> Array:
         return dense_response(self.matrix(), input_map, output_map, length)
 
     @classmethod
-    def random(
-        cls,
-        width: int,
-        *,
-        scale: float | Float[Array, ""],
-        dtype: DTypeLike = np.float64,
-        key: PRNGKeyArray,
-    ) -> "Symmetric":
-        """Independent N(0, scale²) entries on and above the diagonal."""
-        check_length(width, "width")
-        size = width * (width + 1) // 2
-        return cls(gaussian((size,), scale=scale, dtype=dtype, key=key))
+    def _drawn(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "Symmetric":
+        return cls(draw((width * (width + 1) // 2,)))

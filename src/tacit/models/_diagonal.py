@@ -19,10 +19,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Complex
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
-from tacit._types import Array, Float, PRNGKeyArray, precise
-from tacit.models._parameter import check_length, check_rows, gaussian, parameter
+from tacit._types import Array, Float, precise
+from tacit.models._parameter import check_length, parameter
 from tacit.models._transition import AbstractTransition
 
 # Past this many lags compilation of the unrolled products costs more than a scan.
@@ -57,38 +57,9 @@ class Diagonal(AbstractTransition):
         """A, written out."""
         return jnp.diag(self.diagonal)
 
-    @precise
-    def apply(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
-        """A s for each column s."""
-        check_rows("state", state, self.width)
-        return self.diagonal[:, None] * state
-
-    def apply_transposed(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
-        """Aᵀ s = A s for each column s."""
-        return self.apply(state)
-
     def eigenvalues(self) -> Float[Array, " d"]:
         """The eigenvalues, real, in the order of the parameters."""
         return self.diagonal
-
-    @precise
-    def krylov(self, vectors: Float[Array, "d n"], length: int) -> Float[Array, "length d n"]:
-        """A^j v for each column v and j < length."""
-        check_rows("vectors", vectors, self.width)
-        check_length(length)
-        return _real_powers(self.diagonal, length)[:, :, None] * vectors
-
-    @precise
-    def response(
-        self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
-    ) -> Float[Array, "length o i"]:
-        """C A^j B for j < length."""
-        check_length(length)
-        if len(output_map) == input_map.shape[1] == 1 and length <= _UNROLLED:
-            weights = output_map[0] * input_map[:, 0]
-            return _single_moments(self.diagonal, weights, length)[:, None, None]
-        powers = _real_powers(self.diagonal, length)
-        return _moments(powers, input_map, output_map, lambda b, c: c * b)
 
     @precise
     def response_jacobian(
@@ -111,18 +82,25 @@ class Diagonal(AbstractTransition):
         by_C = (powers[:, None, :] * B.T)[:, None, :, None, :] * one_output[None, :, None, :, None]
         return eqx.tree_at(lambda t: t.diagonal, self, by_spectrum), by_B, by_C
 
+    def _apply(self, state: Array) -> Array:
+        return self.diagonal[:, None] * state
+
+    def _apply_transposed(self, state: Array) -> Array:
+        return self._apply(state)
+
+    def _krylov(self, vectors: Array, length: int) -> Array:
+        return _real_powers(self.diagonal, length)[:, :, None] * vectors
+
+    def _response(self, input_map: Array, output_map: Array, length: int) -> Array:
+        if len(output_map) == input_map.shape[1] == 1 and length <= _UNROLLED:
+            weights = output_map[0] * input_map[:, 0]
+            return _single_moments(self.diagonal, weights, length)[:, None, None]
+        powers = _real_powers(self.diagonal, length)
+        return _moments(powers, input_map, output_map, lambda b, c: c * b)
+
     @classmethod
-    def random(
-        cls,
-        width: int,
-        *,
-        scale: float | Float[Array, ""],
-        dtype: DTypeLike = np.float64,
-        key: PRNGKeyArray,
-    ) -> "Diagonal":
-        """Independent N(0, scale²) eigenvalues."""
-        check_length(width, "width")
-        return cls(gaussian((width,), scale=scale, dtype=dtype, key=key))
+    def _drawn(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "Diagonal":
+        return cls(draw((width,)))
 
 
 @final
@@ -165,37 +143,23 @@ class ConjugatePairs(AbstractTransition):
         return self.apply(jnp.eye(self.width, dtype=self.dtype))
 
     @precise
-    def apply(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
-        """A s for each column s."""
-        check_rows("state", state, self.width)
-        return _rotate(self.real[:, None], self.imag[:, None], state)
-
-    @precise
-    def apply_transposed(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
-        """Aᵀ s for each column s."""
-        check_rows("state", state, self.width)
-        return _rotate(self.real[:, None], -self.imag[:, None], state)
-
-    @precise
     def eigenvalues(self) -> Complex[Array, " d"]:
         """The eigenvalues, complex: each pair's a + ib, then its conjugate."""
         values = jax.lax.complex(self.real, self.imag)
         return jnp.stack([values, values.conj()], axis=1).reshape(self.width)
 
-    @precise
-    def krylov(self, vectors: Float[Array, "d n"], length: int) -> Float[Array, "length d n"]:
-        """A^j v for each column v and j < length."""
-        check_rows("vectors", vectors, self.width)
-        check_length(length)
+    def _apply(self, state: Array) -> Array:
+        return _rotate(self.real[:, None], self.imag[:, None], state)
+
+    def _apply_transposed(self, state: Array) -> Array:
+        return _rotate(self.real[:, None], -self.imag[:, None], state)
+
+    def _krylov(self, vectors: Array, length: int) -> Array:
         real, imag = _complex_powers(self.real, self.imag, length)
         return jax.vmap(_rotate, in_axes=(0, 0, None))(real[..., None], imag[..., None], vectors)
 
-    @precise
-    def response(
-        self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
-    ) -> Float[Array, "length o i"]:
-        """C A^j B for j < length: Σ Re(λ^j) (c₁b₁ + c₂b₂) + Im(λ^j) (c₂b₁ − c₁b₂) over pairs."""
-        check_length(length)
+    def _response(self, input_map: Array, output_map: Array, length: int) -> Array:
+        """Σ Re(λ^j) (c₁b₁ + c₂b₂) + Im(λ^j) (c₂b₁ − c₁b₂) over pairs."""
 
         def weights(b: Float[Array, " d"], c: Float[Array, " d"]) -> Float[Array, " d"]:
             b1, b2, c1, c2 = b[0::2], b[1::2], c[0::2], c[1::2]
@@ -205,19 +169,10 @@ class ConjugatePairs(AbstractTransition):
         return _moments(powers, input_map, output_map, weights)
 
     @classmethod
-    def random(
-        cls,
-        width: int,
-        *,
-        scale: float | Float[Array, ""],
-        dtype: DTypeLike = np.float64,
-        key: PRNGKeyArray,
-    ) -> "ConjugatePairs":
-        """Independent N(0, scale²) real and imaginary parts; the width must be even."""
-        check_length(width, "width")
+    def _drawn(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "ConjugatePairs":
         if width % 2:
             raise ValueError(f"width must be even, two for each conjugate pair, got {width}")
-        parts = gaussian((2, width // 2), scale=scale, dtype=dtype, key=key)
+        parts = draw((2, width // 2))
         return cls(parts[0], parts[1])
 
 

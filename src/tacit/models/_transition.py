@@ -1,14 +1,17 @@
 """What every transition matrix of a linear RNN can do."""
 
 import abc
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, Self
 
 import equinox as eqx
 import jax
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tacit._types import Array, Float, PRNGKeyArray
+from tacit._types import Array, Float, PRNGKeyArray, precise
+from tacit.models._parameter import check_length, check_rows, gaussian
 
 
 class AbstractTransition(eqx.Module):
@@ -32,27 +35,36 @@ class AbstractTransition(eqx.Module):
     def matrix(self) -> Float[Array, "d d"]:
         """A, written out."""
 
-    @abc.abstractmethod
+    @precise
     def apply(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
         """A s for each column s."""
+        check_rows("state", state, self.width)
+        return self._apply(state)
 
-    @abc.abstractmethod
+    @precise
     def apply_transposed(self, state: Float[Array, "d n"]) -> Float[Array, "d n"]:
         """Aᵀ s for each column s."""
+        check_rows("state", state, self.width)
+        return self._apply_transposed(state)
 
     @abc.abstractmethod
     def eigenvalues(self) -> Any:
         """The eigenvalues (d,) with multiplicity, complex where they may be."""
 
-    @abc.abstractmethod
+    @precise
     def krylov(self, vectors: Float[Array, "d n"], length: int) -> Float[Array, "length d n"]:
         """A^j v for each column v and j < length."""
+        check_rows("vectors", vectors, self.width)
+        check_length(length)
+        return self._krylov(vectors, length)
 
-    @abc.abstractmethod
+    @precise
     def response(
         self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
     ) -> Float[Array, "length o i"]:
         """C A^j B for j < length: the impulse response (lowdim 3.1)."""
+        check_length(length)
+        return self._response(input_map, output_map, length)
 
     def response_jacobian(
         self, input_map: Float[Array, "d i"], output_map: Float[Array, "o d"], length: int
@@ -72,7 +84,6 @@ class AbstractTransition(eqx.Module):
         return jax.jacrev(response, argnums=(0, 1, 2))(self, input_map, output_map)
 
     @classmethod
-    @abc.abstractmethod
     def random(
         cls,
         width: int,
@@ -80,5 +91,26 @@ class AbstractTransition(eqx.Module):
         scale: float | Float[Array, ""],
         dtype: DTypeLike = np.float64,
         key: PRNGKeyArray,
-    ) -> "AbstractTransition":
+    ) -> Self:
         """A transition whose free parameters are N(0, scale²), independent."""
+        check_length(width, "width")
+        return cls._drawn(width, functools.partial(gaussian, scale=scale, dtype=dtype, key=key))
+
+    # What each family does, once its arguments are checked.
+
+    @abc.abstractmethod
+    def _apply(self, state: Array) -> Array: ...
+
+    @abc.abstractmethod
+    def _apply_transposed(self, state: Array) -> Array: ...
+
+    @abc.abstractmethod
+    def _krylov(self, vectors: Array, length: int) -> Array: ...
+
+    @abc.abstractmethod
+    def _response(self, input_map: Array, output_map: Array, length: int) -> Array: ...
+
+    @classmethod
+    @abc.abstractmethod
+    def _drawn(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> Self:
+        """The member of this width whose parameters `draw` makes, by their shape, in one call."""

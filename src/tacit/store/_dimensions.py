@@ -27,6 +27,13 @@ DATA = "data"  # what a model is trained on
 NOISE = "noise"  # standard deviation of what is added to a target
 ADDED = "added"  # the size of what is observed later
 SMALLER = "smaller"  # initial scales below those of the sweep
+DELAY = "delay"  # by how much a teacher waits
+PORTION = "portion"  # how much of a recording is used
+TASK = "task"  # what is learned
+STRENGTH = "g"  # of the initial connectivity
+TARGET = "target"  # of an output
+GOAL = "goal"  # loss at which a run ends
+SLOWER = "slower"  # what a rate is divided by
 
 STEP = "step"
 TIME = "time"  # of a flow, or of an output: the length of the sequence that it ends
@@ -36,6 +43,14 @@ STAGE = "stage"  # of a schedule: pre, warm, cold
 ITERATE = "iterate"  # last, best, polished: which point of a descent
 SINGULAR_VALUE = "singular_value"
 MODE = "mode"  # an eigenvalue of a transition, the largest first
+DIRECTION = "direction"  # of a movement
+RANK = "rank"  # at which a matrix is truncated
+UNIT = "unit"  # of a network
+CHANNEL = "channel"  # of a trial
+MATRIX = "matrix"  # which weights of a network
+SPLIT = "split"  # of data: train, dev
+KEPT = "kept"  # what a truncation keeps
+ENDS = "ends"  # of an interval
 
 # Not dimensions, but names of variables that many know.
 PRESENT = "present"  # which cells are stored

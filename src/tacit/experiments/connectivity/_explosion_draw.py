@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.draw import Axis, HorizontalRule, Line, Mark, Panel, Points, Shade, VerticalRule
-from tacit.experiments.connectivity._linear import STRENGTH, TARGET
 from tacit.experiments.connectivity.figs4 import FATES, SHOWN, FigS4Config
-from tacit.store import MODE, SEED, STEP
+from tacit.store import MODE, SEED, STEP, STRENGTH, TARGET
 
 if TYPE_CHECKING:
     import xarray

@@ -9,10 +9,9 @@ import numpy as np
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
-from tacit.store import SEED, SINGULAR_VALUE, STEP, Variable
+from tacit.store import SEED, SINGULAR_VALUE, STEP, STRENGTH, TARGET, Variable
 from tacit.sweep import Batch
 
-TARGET, STRENGTH = "target", "g"
 SHOWN = 5  # singular values that are stored
 
 

@@ -9,13 +9,12 @@ import numpy as np
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
-from tacit.store import SEED, SINGULAR_VALUE, STEP, Variable
+from tacit.store import KEPT, MATRIX, RANK, SEED, SINGULAR_VALUE, SPLIT, STEP, Variable
 from tacit.sweep import Batch
 
 if TYPE_CHECKING:
     import xarray
 
-MATRIX, RANK, SPLIT, KEPT = "matrix", "rank", "split", "kept"
 MATRICES = {
     "input 1": "input weights, layer 1",
     "recurrent 1": "recurrent weights, layer 1",

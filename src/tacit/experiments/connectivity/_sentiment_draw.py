@@ -6,16 +6,12 @@ import numpy as np
 
 from tacit.draw import Axis, Band, HorizontalRule, Line, Mark, Panel
 from tacit.experiments.connectivity._sentiment import (
-    KEPT,
     MATRICES,
-    MATRIX,
-    RANK,
-    SPLIT,
     SPLITS,
     TRUNCATIONS,
     learned,
 )
-from tacit.store import SEED, SINGULAR_VALUE, STEP
+from tacit.store import KEPT, MATRIX, RANK, SEED, SINGULAR_VALUE, SPLIT, STEP
 
 if TYPE_CHECKING:
     import xarray

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.draw import Axis, Band, HorizontalRule, Line, Mark, Panel
-from tacit.experiments.connectivity._tasks import RANK, STRENGTH, TASK, TIME, TaskConfig, finished
-from tacit.store import SEED, SINGULAR_VALUE, STEP
+from tacit.experiments.connectivity._tasks import TaskConfig, finished
+from tacit.store import RANK, SEED, SINGULAR_VALUE, STEP, STRENGTH, TASK, TIME
 
 if TYPE_CHECKING:
     import xarray

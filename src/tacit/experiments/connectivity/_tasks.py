@@ -10,10 +10,20 @@ from tacit.experiments._accelerator import accelerated
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
-from tacit.store import SEED, SINGULAR_VALUE, STEP, Variable
+from tacit.store import (
+    CHANNEL,
+    RANK,
+    SEED,
+    SINGULAR_VALUE,
+    STEP,
+    STRENGTH,
+    TASK,
+    TIME,
+    UNIT,
+    Variable,
+)
 from tacit.sweep import Batch, Grid
 
-TASK, STRENGTH, RANK, UNIT, TIME, CHANNEL = "task", "g", "rank", "unit", "time", "channel"
 TASKS = {"flip-flop": 1000, "mante": 2000, "romo": 6000}
 """Each task with the paper's number of epochs."""
 POINTS, LONGEST, CHANNELS = 200, 100, 4

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tacit.claims import Claim, claim_about_mean, claim_about_median
-from tacit.experiments.connectivity._tasks import STRENGTH, TASK, finished
-from tacit.store import SEED, SINGULAR_VALUE
+from tacit.experiments.connectivity._tasks import finished
+from tacit.store import SEED, SINGULAR_VALUE, STRENGTH, TASK
 
 if TYPE_CHECKING:
     import xarray

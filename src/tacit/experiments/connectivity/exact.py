@@ -13,14 +13,12 @@ import numpy as np
 from tacit.claims import Claim, claim_about_mean, claim_about_value
 from tacit.draw import Axis, Figure, Line, Mark, Panel, Points
 from tacit.experiments.connectivity._linear import (
-    STRENGTH,
-    TARGET,
     LinearConfig,
     LinearExperiment,
     where_it_ended,
 )
 from tacit.experiments.connectivity._linear_draw import loss_panel
-from tacit.store import SEED, SINGULAR_VALUE, STEP
+from tacit.store import SEED, SINGULAR_VALUE, STEP, STRENGTH, TARGET
 
 if TYPE_CHECKING:
     import xarray

@@ -13,15 +13,13 @@ import numpy as np
 from tacit.claims import Claim, claim_about_mean, claim_about_median
 from tacit.draw import Axis, Band, Figure, HorizontalRule, Line, Mark, Panel, Points
 from tacit.experiments.connectivity._tasks import (
-    STRENGTH,
-    TASK,
     TaskConfig,
     TaskExperiment,
     epoch_ratios,
     finished,
     lost_again,
 )
-from tacit.store import SEED
+from tacit.store import SEED, STRENGTH, TASK
 
 if TYPE_CHECKING:
     import xarray

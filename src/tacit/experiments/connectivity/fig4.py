@@ -16,8 +16,7 @@ from tacit.draw import Axis, Band, Figure, Line, Mark, Panel
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
-from tacit.experiments.connectivity._linear import STRENGTH, TARGET
-from tacit.store import SEED, Variable
+from tacit.store import SEED, STRENGTH, TARGET, Variable
 from tacit.sweep import Batch
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from tacit.claims import Claim, claim_about_fraction, claim_about_median
 from tacit.draw import Figure
 from tacit.experiments.connectivity._sentiment import (
     NOTE,
-    SPLIT,
     SentimentConfig,
     SentimentExperiment,
     leading,
@@ -25,7 +24,7 @@ from tacit.experiments.connectivity._sentiment import (
     surprise,
 )
 from tacit.experiments.connectivity._sentiment_draw import singular_panel, truncation_panel
-from tacit.store import SEED
+from tacit.store import SEED, SPLIT
 
 if TYPE_CHECKING:
     import xarray

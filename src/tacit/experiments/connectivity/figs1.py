@@ -17,8 +17,8 @@ from tacit.experiments._accelerator import accelerated
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
-from tacit.experiments.connectivity._tasks import STRENGTH, TASK, TASKS, TaskConfig
-from tacit.store import SEED, WIDTH, Variable
+from tacit.experiments.connectivity._tasks import TASKS, TaskConfig
+from tacit.store import SEED, STRENGTH, TASK, WIDTH, Variable
 from tacit.sweep import Batch, Grid
 
 if TYPE_CHECKING:

@@ -13,14 +13,11 @@ import numpy as np
 from tacit.claims import Claim, claim_about_mean
 from tacit.draw import Axis, Figure, Line, Mark, Panel, Points
 from tacit.experiments.connectivity._tasks import (
-    STRENGTH,
-    TASK,
-    UNIT,
     TaskConfig,
     TaskExperiment,
     finished,
 )
-from tacit.store import SEED, SINGULAR_VALUE
+from tacit.store import SEED, SINGULAR_VALUE, STRENGTH, TASK, UNIT
 
 if TYPE_CHECKING:
     import xarray

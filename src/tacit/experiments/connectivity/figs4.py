@@ -17,8 +17,7 @@ from tacit.draw import Figure
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
-from tacit.experiments.connectivity._linear import STRENGTH, TARGET
-from tacit.store import MODE, SEED, STEP, Variable
+from tacit.store import MODE, SEED, STEP, STRENGTH, TARGET, Variable
 from tacit.sweep import Batch
 
 if TYPE_CHECKING:

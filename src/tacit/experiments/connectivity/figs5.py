@@ -19,14 +19,12 @@ from tacit.experiments._accelerator import accelerated
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
-from tacit.experiments.connectivity._linear import STRENGTH
-from tacit.store import SEED, STEP, TIME, Variable
+from tacit.store import SEED, SLOWER, STEP, STRENGTH, TIME, Variable
 from tacit.sweep import Batch, Grid
 
 if TYPE_CHECKING:
     import xarray
 
-SLOWER = "slower"
 POINTS, DT, DURATION = 40, 0.1, 20.0
 PAPER_EPOCHS = 1000
 RATES = {0.0: 0.2, 0.4: 0.15, 0.8: 0.05}

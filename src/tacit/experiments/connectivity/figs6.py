@@ -13,7 +13,6 @@ from tacit.claims import Claim, claim_about_median
 from tacit.draw import Figure
 from tacit.experiments.connectivity._sentiment import (
     MATRICES,
-    SPLIT,
     SentimentConfig,
     SentimentExperiment,
     leading,
@@ -24,7 +23,7 @@ from tacit.experiments.connectivity._sentiment import (
 )
 from tacit.experiments.connectivity._sentiment_draw import curve_panel, singular_panel
 from tacit.experiments.connectivity.fig5 import QUICK, SMOKE, caption
-from tacit.store import SEED, STEP
+from tacit.store import SEED, SPLIT, STEP
 
 if TYPE_CHECKING:
     import xarray

@@ -7,10 +7,8 @@ from tacit.experiments._base import OUTCOME
 from tacit.experiments._config import Config
 from tacit.experiments._errors import UsageError
 from tacit.experiments._parameter import parameter
-from tacit.store import MODEL, STEP, Variable
+from tacit.store import DIRECTION, MODEL, STEP, Variable
 
-PORTION = "portion"
-DIRECTION = "direction"
 MODELS = {"rnn": "linear RNN", "scaled": "scaled convolution", "plain": "plain convolution"}
 DIRECTIONS = ("x", "y")
 PORTIONS = {

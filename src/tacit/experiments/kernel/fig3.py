@@ -18,13 +18,12 @@ from tacit.draw import Axis, Band, Figure, HorizontalRule, Line, Mark, Panel
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
-from tacit.store import MODEL, SEED, STEP, Variable
+from tacit.store import DELAY, MODEL, SEED, STEP, Variable
 from tacit.sweep import Batch
 
 if TYPE_CHECKING:
     import xarray
 
-DELAY = "delay"
 MODELS = {
     "rnn": "linear RNN",
     "scaled": "scaled convolution",

@@ -15,15 +15,13 @@ from tacit.draw import Axis, Band, Figure, Line, Mark, Panel
 from tacit.experiments._base import Experiment
 from tacit.experiments.kernel import _decoding_config as shared
 from tacit.experiments.kernel._decoding_config import (
-    DIRECTION,
     DIRECTIONS,
     MODELS,
     NOTE,
-    PORTION,
     PORTIONS,
     DecodingConfig,
 )
-from tacit.store import MODEL, SEED, STEP, Variable
+from tacit.store import DIRECTION, MODEL, PORTION, SEED, STEP, Variable
 from tacit.sweep import Batch
 
 if TYPE_CHECKING:

@@ -16,13 +16,12 @@ from tacit.draw import Axis, Figure, Line, Mark, Panel, Points, Shade
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
 from tacit.experiments._parameter import parameter
-from tacit.store import SEED, WIDTH, Variable
+from tacit.store import DELAY, SEED, WIDTH, Variable
 from tacit.sweep import Batch
 
 if TYPE_CHECKING:
     import xarray
 
-DELAY = "delay"
 VARIANCES = (0.1, 0.3, 0.5, 0.9)
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.draw import Axis, Band, Figure, HorizontalRule, Line, Mark, Panel, Points, Shade
-from tacit.experiments.lowdim._threshold_widths import ENDS, ORDER, first_point, threshold_of
-from tacit.store import LENGTH, SEED
+from tacit.experiments.lowdim._threshold_widths import first_point, threshold_of
+from tacit.store import ENDS, LENGTH, ORDER, SEED
 
 if TYPE_CHECKING:
     import xarray

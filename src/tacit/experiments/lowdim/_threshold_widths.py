@@ -5,13 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.store import LENGTH, SEED
+from tacit.store import ENDS, LENGTH, ORDER, SEED
 
 if TYPE_CHECKING:
     import xarray
-
-ORDER = "order"
-ENDS = "ends"
 
 
 def threshold_of(order: int, ends: int) -> int:

@@ -24,8 +24,8 @@ from tacit.experiments._config import Config
 from tacit.experiments._errors import UsageError
 from tacit.experiments._parameter import parameter
 from tacit.experiments.lowdim._threshold_draw import draw_threshold
-from tacit.experiments.lowdim._threshold_widths import ENDS, ORDER, widths_at
-from tacit.store import SEED, Variable
+from tacit.experiments.lowdim._threshold_widths import widths_at
+from tacit.store import ENDS, ORDER, SEED, Variable
 from tacit.sweep import Batch
 
 if TYPE_CHECKING:

@@ -19,14 +19,13 @@ from tacit.experiments._parameter import parameter
 from tacit.experiments.regimes import _setting
 from tacit.experiments.regimes._setting import LONGEST, RegimeConfig
 from tacit.experiments.regimes._summary import counted, present, unconverged
-from tacit.store import GAIN, GAMMA0, SEED, Variable
+from tacit.store import GAIN, GAMMA0, GOAL, SEED, Variable
 from tacit.sweep import Batch
 
 if TYPE_CHECKING:
     import xarray
 
 PLACE = "regimes (ours)"
-GOAL = "goal"
 
 
 @dataclass(frozen=True, kw_only=True)
