@@ -1,18 +1,23 @@
 """A gated recurrent model with a linear readout: what `GRU` and `LSTM` do alike."""
 
 import abc
+from typing import TypeVar
 
 import equinox as eqx
 import jax
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
-from tacit._types import Array, Float, precise
-from tacit.models._recurrence import checked_inputs, exact_products
+from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
+from tacit.models._recurrence import checked_inputs, exact_products, random_weights
+
+Gated = TypeVar("Gated", bound="AbstractGated")  # beartype knows no `Self` in single methods
 
 
 class AbstractGated(eqx.Module):
     """A model with stacked gates and a linear readout; a subclass gives its states."""
 
+    gates: eqx.AbstractClassVar[int]  # blocks of rows of its weights
     input_weights: eqx.AbstractVar[Float[Array, "gates_d inputs"]]
     recurrent_weights: eqx.AbstractVar[Float[Array, "gates_d d"]]
     readout: eqx.AbstractVar[Float[Array, "outputs d"]]
@@ -20,6 +25,37 @@ class AbstractGated(eqx.Module):
     @abc.abstractmethod
     def states(self, inputs: Float[Array, "time batch inputs"]) -> Float[Array, "time batch d"]:
         """The state after each step of each sequence, from zero."""
+
+    @classmethod
+    def random(
+        cls: type[Gated],
+        width: int,
+        *,
+        inputs: int = 1,
+        outputs: int = 1,
+        scale: float | Float[Array, ""],
+        dtype: DTypeLike = np.float64,
+        key: PRNGKeyArray,
+    ) -> Gated:
+        """A model with independent N(0, scale²) weights, the readout's too, and zero biases.
+
+        A gain is a scale of gain/√width.
+        """
+        with x64_for(np.dtype(dtype)):
+            weights = random_weights(
+                cls.gates, width, inputs=inputs, outputs=outputs, scale=scale, dtype=dtype, key=key
+            )
+            return cls._without_bias(*weights)
+
+    @classmethod
+    @abc.abstractmethod
+    def _without_bias(
+        cls: type[Gated],
+        input_weights: Float[Array, "gates_d inputs"],
+        recurrent_weights: Float[Array, "gates_d d"],
+        readout: Float[Array, "outputs d"],
+    ) -> Gated:
+        """The model with these weights and zero biases."""
 
     @property
     def width(self) -> int:

@@ -1,18 +1,16 @@
 """The gated recurrent unit with a linear readout."""
 
-from typing import final
+from typing import ClassVar, final
 
-import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
-from tacit._types import Array, Float, PRNGKeyArray, x64_for
+from tacit._types import Array, Float
 from tacit.models._gated import AbstractGated
 from tacit.models._gru_states import gru_states
 from tacit.models._parameter import parameter
 from tacit.models._recurrence import (
     check_dtype,
     gated_parameters,
-    random_weights,
     zero_bias,
 )
 
@@ -34,6 +32,7 @@ class GRU(AbstractGated):
     - `readout`: C, (outputs, d).
     """
 
+    gates: ClassVar[int] = 3
     input_weights: Float[Array, "gates_d inputs"]
     recurrent_weights: Float[Array, "gates_d d"]
     bias: Float[Array, " gates_d"]
@@ -49,7 +48,7 @@ class GRU(AbstractGated):
         readout: ArrayLike,
     ) -> None:
         self.input_weights, self.recurrent_weights, self.bias, self.readout = gated_parameters(
-            3, input_weights, recurrent_weights, bias, readout
+            self.gates, input_weights, recurrent_weights, bias, readout
         )
         self.candidate_bias = parameter("candidate_bias", candidate_bias, ("width",))
         check_dtype("candidate_bias", self.candidate_bias, self.recurrent_weights)
@@ -69,22 +68,12 @@ class GRU(AbstractGated):
         )
 
     @classmethod
-    def random(
+    def _without_bias(
         cls,
-        width: int,
-        *,
-        inputs: int = 1,
-        outputs: int = 1,
-        scale: float | Float[Array, ""],
-        dtype: DTypeLike = np.float64,
-        key: PRNGKeyArray,
+        input_weights: Float[Array, "gates_d inputs"],
+        recurrent_weights: Float[Array, "gates_d d"],
+        readout: Float[Array, "outputs d"],
     ) -> "GRU":
-        """A model with independent N(0, scale²) weights, the readout's too, and zero biases.
-
-        A gain is a scale of gain/√width.
-        """
-        with x64_for(np.dtype(dtype)):
-            W, U, C = random_weights(
-                3, width, inputs=inputs, outputs=outputs, scale=scale, dtype=dtype, key=key
-            )
-            return cls(W, U, zero_bias(3 * width, dtype), zero_bias(width, dtype), C)
+        (rows, width), dtype = recurrent_weights.shape, recurrent_weights.dtype
+        biases = zero_bias(rows, dtype), zero_bias(width, dtype)
+        return cls(input_weights, recurrent_weights, *biases, readout)

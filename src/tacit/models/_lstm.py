@@ -1,14 +1,13 @@
 """The long short-term memory with a linear readout."""
 
-from typing import final
+from typing import ClassVar, final
 
-import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
-from tacit._types import Array, Float, PRNGKeyArray, x64_for
+from tacit._types import Array, Float
 from tacit.models._gated import AbstractGated
 from tacit.models._lstm_states import lstm_states
-from tacit.models._recurrence import gated_parameters, random_weights, zero_bias
+from tacit.models._recurrence import gated_parameters, zero_bias
 
 
 @final
@@ -26,6 +25,7 @@ class LSTM(AbstractGated):
     - `readout`: C, (outputs, d).
     """
 
+    gates: ClassVar[int] = 4
     input_weights: Float[Array, "gates_d inputs"]
     recurrent_weights: Float[Array, "gates_d d"]
     bias: Float[Array, " gates_d"]
@@ -39,7 +39,7 @@ class LSTM(AbstractGated):
         readout: ArrayLike,
     ) -> None:
         self.input_weights, self.recurrent_weights, self.bias, self.readout = gated_parameters(
-            4, input_weights, recurrent_weights, bias, readout
+            self.gates, input_weights, recurrent_weights, bias, readout
         )
 
     def states(self, inputs: Float[Array, "time batch inputs"]) -> Float[Array, "time batch d"]:
@@ -47,22 +47,11 @@ class LSTM(AbstractGated):
         return lstm_states(inputs, self.input_weights, self.recurrent_weights, self.bias)
 
     @classmethod
-    def random(
+    def _without_bias(
         cls,
-        width: int,
-        *,
-        inputs: int = 1,
-        outputs: int = 1,
-        scale: float | Float[Array, ""],
-        dtype: DTypeLike = np.float64,
-        key: PRNGKeyArray,
+        input_weights: Float[Array, "gates_d inputs"],
+        recurrent_weights: Float[Array, "gates_d d"],
+        readout: Float[Array, "outputs d"],
     ) -> "LSTM":
-        """A model with independent N(0, scale²) weights, the readout's too, and zero biases.
-
-        A gain is a scale of gain/√width.
-        """
-        with x64_for(np.dtype(dtype)):
-            W, U, C = random_weights(
-                4, width, inputs=inputs, outputs=outputs, scale=scale, dtype=dtype, key=key
-            )
-            return cls(W, U, zero_bias(4 * width, dtype), C)
+        bias = zero_bias(len(recurrent_weights), recurrent_weights.dtype)
+        return cls(input_weights, recurrent_weights, bias, readout)

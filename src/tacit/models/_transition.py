@@ -3,7 +3,7 @@
 import abc
 import functools
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -12,6 +12,8 @@ from numpy.typing import DTypeLike
 
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models._parameter import check_length, check_rows, gaussian
+
+Transition = TypeVar("Transition", bound="AbstractTransition")  # beartype knows no `Self` here
 
 
 class AbstractTransition(eqx.Module):
@@ -85,13 +87,13 @@ class AbstractTransition(eqx.Module):
 
     @classmethod
     def random(
-        cls,
+        cls: type[Transition],
         width: int,
         *,
         scale: float | Float[Array, ""],
         dtype: DTypeLike = np.float64,
         key: PRNGKeyArray,
-    ) -> Self:
+    ) -> Transition:
         """A transition whose free parameters are N(0, scale²), independent."""
         check_length(width, "width")
         return cls._drawn(width, functools.partial(gaussian, scale=scale, dtype=dtype, key=key))
@@ -112,5 +114,7 @@ class AbstractTransition(eqx.Module):
 
     @classmethod
     @abc.abstractmethod
-    def _drawn(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> Self:
+    def _drawn(
+        cls: type[Transition], width: int, draw: Callable[[tuple[int, ...]], Array]
+    ) -> Transition:
         """The member of this width whose parameters `draw` makes, by their shape, in one call."""
