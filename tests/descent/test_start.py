@@ -1,5 +1,9 @@
 """The lanes' first state: what NumPy makes is what the method's own `init` makes."""
 
+import os
+import subprocess
+import sys
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,7 +11,7 @@ import numpy as np
 import optax
 import pytest
 
-from tacit.descent import Lanes, Stop, _start, descend
+from tacit.descent import Lanes, LevenbergMarquardt, Stop, _start, descend
 from tacit.descent._start import constant_outputs
 from tacit.models import Diagonal, LinearRNN
 from tacit.problems import PopulationLoss
@@ -73,3 +77,54 @@ def test_no_two_arrays_share_memory(monkeypatch):
     leaves = [*seen, *(leaf for leaf in jax.tree.leaves(models.tree) if eqx.is_array(leaf))]
     pointers = [leaf.unsafe_buffer_pointer() for leaf in leaves]
     assert len(set(pointers)) == len(pointers) > 8
+
+
+@pytest.mark.parametrize("kind", [float, np.float32, np.float64, np.asarray, jnp.asarray])
+def test_methods_that_differ_in_a_number_begin_differently(kind):
+    """Nothing of one method's start is kept for another."""
+    model = jnp.array([1.0, 2.0])
+    ends = [
+        descend(model, Squares(), LevenbergMarquardt(damping=kind(damping)), stop=Stop(1)).model
+        for damping in (1e-3, 1.0, 1e3)
+    ]
+    sizes = [float(jnp.linalg.norm(end)) for end in ends]
+    assert sizes[0] < 0.1 * sizes[1] < 0.1 * sizes[2]
+
+
+class Squares:
+    """θ as residuals; a plain object, and no pytree."""
+
+    def loss(self, model):
+        return jnp.sum(model**2)
+
+    def residuals(self, model):
+        return model
+
+
+@pytest.mark.parametrize("first", [0, 0.0, jnp.float32(0)])
+def test_a_state_of_a_weak_type_may_become_another(first):
+    """Python's numbers take the type of what they meet, here that of the gradient."""
+
+    def update(gradient, state, params=None):
+        return jax.tree.map(lambda g: -0.1 * g, gradient), 0.9 * state + jnp.linalg.norm(gradient)
+
+    method = optax.GradientTransformation(lambda params: first, update)
+    result = descend(jnp.array([1.0, 2.0]), Squares(), method, stop=Stop(3))
+    np.testing.assert_allclose(result.model, np.array([1.0, 2.0]) * 0.8**3, rtol=1e-6)
+
+
+def test_a_model_stays_on_its_device():
+    code = """
+import jax, jax.numpy as jnp, optax
+from tacit.descent import Lanes, Stop, descend
+second = jax.devices()[1]
+for count in (1, 3):
+    lanes = Lanes.stack([jax.device_put(jnp.ones(4), second)] * count)
+    found = descend(lanes, lambda x: jnp.sum(x**2), optax.adam(1e-2), stop=Stop(5))
+    print([d.id for d in found.model.tree.devices()][0])
+"""
+    flags = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=flags
+    )
+    assert done.stdout.split() == ["1", "1"]

@@ -131,3 +131,44 @@ def test_random_has_the_scale_asked_for():
         entries = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(transition)])
         # The relative error of a standard deviation of n draws is about 1 / sqrt(2 n), n ≥ 60.
         assert np.std(entries) == pytest.approx(0.03, rel=0.35)
+
+
+@pytest.mark.parametrize("length", [1, 5, 20])
+def test_a_single_response_has_derivatives_of_any_order_in_any_mode(length):
+    """Its first derivative has a rule of its own: against that of the sums as they are written."""
+
+    def ours(parameters):
+        eigenvalues, maps = parameters
+        response = Diagonal(eigenvalues).response(maps[0][:, None], maps[1][None], length)
+        return jax.numpy.sum(jax.numpy.sin(response))
+
+    def plain(parameters):
+        eigenvalues, (b, c) = parameters
+        lags = [jax.numpy.sum(eigenvalues**j * b * c) for j in range(length)]
+        return sum(jax.numpy.sin(lag) for lag in lags)
+
+    rng = np.random.default_rng(length)
+    with jax.enable_x64(True):
+        point, way = (
+            (jax.numpy.asarray(rng.uniform(-0.9, 0.9, 3)), tuple(map(jax.numpy.asarray, pair)))
+            for pair in rng.normal(size=(2, 2, 3))
+        )
+        for twice in (
+            lambda f: jax.jvp(f, (point,), (way,)),
+            lambda f: jax.grad(f)(point),
+            lambda f: jax.jvp(jax.grad(f), (point,), (way,)),
+            lambda f: jax.grad(lambda p: jax.jvp(f, (p,), (way,))[1])(point),
+        ):
+            found, expected = (jax.jit(lambda f=f, twice=twice: twice(f))() for f in (ours, plain))
+            jax.tree.map(
+                lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12),
+                found,
+                expected,
+            )
+
+
+def test_a_response_takes_the_wider_type_of_its_arguments():
+    with jax.enable_x64(True):
+        transition = Diagonal(np.array([0.5, -0.2]))
+        maps = jax.numpy.ones((2, 1), np.float32)
+        assert transition.response(maps, maps.T, 4).dtype == np.float64

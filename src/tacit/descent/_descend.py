@@ -1,5 +1,7 @@
 """`descend`: the one loop of the package, seen from the host."""
 
+import contextlib
+import dataclasses
 import time
 from typing import Any
 
@@ -52,8 +54,9 @@ def descend(
       it is the learning rate.
     - `progress`: a bar on standard error; None shows it when that is a terminal.
 
-    A lane's result does not depend on the lanes beside it; a model of more than 8,192 parameters
-    that runs alone may differ in its last bits. Precision is that of the arrays.
+    A lane's result does not depend on the lanes beside it; a flow's, and that of a model of more
+    than 8,192 parameters that runs alone, may differ in its last bits. Precision is that of the
+    arrays.
     """
     problem = as_problem(
         loss_or_problem.tree if isinstance(loss_or_problem, Lanes) else loss_or_problem
@@ -101,9 +104,20 @@ def descend(
         "diverged": jax.device_put(stop.diverged),
         "progress": jax.device_put(stop.progress),
     }
-    with progress_bar(progress, title) as tell:
-        harvest, statistics = _run(program, params, given, limits, stop, record_steps, count, tell)
-    return harvest.result(arrays, model_rest, record_steps, statistics, single=single)
+    with _on_the_device_of(params):
+        with progress_bar(progress, title) as tell:
+            harvest, statistics = _run(
+                program, params, given, limits, stop, record_steps, count, tell
+            )
+        return harvest.result(arrays, model_rest, record_steps, statistics, single=single)
+
+
+def _on_the_device_of(params: PyTree) -> contextlib.AbstractContextManager[Any]:
+    """Arrays that pass through the host come back to where the user put the model."""
+    leaf = jax.tree.leaves(params)[0]
+    if not leaf.committed or len(leaf.devices()) > 1:
+        return contextlib.nullcontext()
+    return jax.default_device(next(iter(leaf.devices())))
 
 
 LARGE = 8192  # parameters of one model from which it runs alone: twice the work weighs more
@@ -180,8 +194,8 @@ def _take(tree: PyTree, rows: np.ndarray) -> PyTree:
 
 def _take_given(program: Program, given: Given, rows: np.ndarray) -> Given:
     problem = given.problem if program.problem_axis is None else _take(given.problem, rows)
-    rest = _take(eqx.tree_at(lambda g: g.problem, given, None), rows)
-    return eqx.tree_at(lambda g: g.problem, rest, problem, is_leaf=lambda leaf: leaf is None)
+    rest = _take(dataclasses.replace(given, problem=None), rows)
+    return dataclasses.replace(rest, problem=problem)
 
 
 def _is_array(leaf: Any) -> bool:

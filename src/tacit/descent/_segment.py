@@ -1,5 +1,6 @@
 """The one compiled loop: all lanes step together until the next point of interest."""
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -210,9 +211,9 @@ class Program(eqx.Module):
 
     def _taken(self, given: Given, take: Callable[[Array], Array]) -> Given:
         shared = self.problem_axis is None
-        taken = jax.tree.map(take, eqx.tree_at(lambda g: g.problem, given, None))
+        taken = jax.tree.map(take, dataclasses.replace(given, problem=None))
         problem = given.problem if shared else jax.tree.map(take, given.problem)
-        return eqx.tree_at(lambda g: g.problem, taken, problem, is_leaf=lambda leaf: leaf is None)
+        return dataclasses.replace(taken, problem=problem)
 
 
 def block_size(lanes: Lane) -> int:
@@ -222,8 +223,8 @@ def block_size(lanes: Lane) -> int:
     flows of 16 parameters: 0.47 µs a lane and attempt in blocks of 64, 0.35 all at once). Larger
     models stay together as far as a core's cache holds them, since blocks cost half a second to
     compile. Dense linear RNNs of width 40 under Adam, µs a lane and step, at once and in blocks of
-    47: 11.7 and 11.1 with 48 of them in float64, 13.5 and 11.0 with 96, 6.1 both in float32. On an
-    accelerator all are computed at once.
+    24 to 32: 11.7 and 11.1 with 48 of them in float64, 13.5 and 11.0 with 96, 6.1 both in float32.
+    On an accelerator all are computed at once.
     """
     count = lanes.status.size
     leaves = jax.tree.leaves(lanes.params)

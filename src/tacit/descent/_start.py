@@ -20,9 +20,8 @@ from tacit.descent._segment import Given, Lane, Program
 class Recipe(NamedTuple):
     """How the lanes' first state is made."""
 
-    leaves: (
-        tuple[np.ndarray | int, ...] | None
-    )  # constants, or which parameter; None: not so simple
+    # Constants, or the numbers of parameters that are copied; None: it is computed.
+    leaves: tuple[np.ndarray | int, ...] | None
     structure: Any
     loss_dtype: np.dtype
 
@@ -72,7 +71,12 @@ def _recipe(program: Program, params: PyTree, given: Given) -> Recipe:
         tuple((leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf for leaf in leaves),
     )
     if kind not in _RECIPES:
-        traced, state = jax.make_jaxpr(program.state, return_shape=True)(params, given)
+        # Arrays of the program are inputs: their values are not in the key.
+        arrays, rest = eqx.partition(program, eqx.is_array)
+        traced, state = jax.make_jaxpr(
+            lambda params, given, arrays: eqx.combine(arrays, rest).state(params, given),
+            return_shape=True,
+        )(params, given, arrays)
         made = constant_outputs(traced, len(jax.tree.leaves(params)))
         dtype = jax.eval_shape(program.losses, params, given).dtype
         if len(_RECIPES) >= _KEPT:
@@ -101,7 +105,7 @@ def constant_outputs(traced: ClosedJaxpr, inputs: int) -> tuple[np.ndarray | int
     found: list[np.ndarray | int] = []
     for variable in traced.jaxpr.outvars:
         value = _value(variable, known)
-        if value is None:
+        if value is None or variable.aval.weak_type:  # NumPy's arrays are of one type, strictly
             return None
         found.append(value)
     return tuple(found)

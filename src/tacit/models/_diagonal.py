@@ -7,7 +7,8 @@ Powers are made by repeated products, unrolled: 1000 gradient steps of 160 balan
 40 on 20 lags take 0.16 s in float64 and 0.13 s in float32 on one core, against 0.38 s and 0.22 s by
 `cumprod`, 0.46 s and 0.34 s by a scan, 2.8 s and 1.1 s by `power`; with one input and one output
 there is a shorter way (`_single_moments`). Other contractions are dots, not sums, for the reason
-that `_dense_response` gives. Derivatives are automatic, in both modes.
+that `_dense_response` gives. Derivatives exist in both modes and to any order; the shorter way has
+its own rule for the first.
 """
 
 import functools
@@ -224,10 +225,10 @@ def _single_moments(
     bits in a batch of any size. With the derivatives below, a step of Adam on 48 models of width 40
     and 20 lags takes 30 µs in float64 and 20 in float32, against 36 and 34 by a sum a lag.
     """
-    terms = [weights]
+    terms = [weights.astype(jnp.result_type(weights, values))]
     for _ in range(length - 1):
         terms.append(terms[-1] * values)
-    nothing = jnp.zeros((), weights.dtype)
+    nothing = jnp.zeros((), terms[0].dtype)
     sums = jax.lax.reduce(tuple(terms), (nothing,) * length, _add, (0,))
     return jnp.stack(sums)
 

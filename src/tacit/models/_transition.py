@@ -94,7 +94,10 @@ class AbstractTransition(eqx.Module):
         dtype: DTypeLike = np.float64,
         key: PRNGKeyArray,
     ) -> Transition:
-        """A transition whose free parameters are N(0, scale²), independent."""
+        """A transition whose free parameters are N(0, scale²), independent.
+
+        The width of `ConjugatePairs` must be even.
+        """
         check_length(width, "width")
         return cls._drawn(width, functools.partial(gaussian, scale=scale, dtype=dtype, key=key))
 

@@ -68,7 +68,7 @@ def test_the_initial_loss_is_that_of_the_drawn_network(runs):
     assert float(stored) == pytest.approx(expected, rel=1e-5)
 
 
-def stored(epochs, norms, ranks, iterates):
+def stored(epochs, norms, ranks, iterates, first=None):
     """A dataset of networks that learned the flip-flop with g = 0."""
     import xarray
 
@@ -79,7 +79,7 @@ def stored(epochs, norms, ranks, iterates):
             "outcome": ("seed", np.full(count, "converged")),
             "iterate": ("seed", np.array(iterates)),
             "epochs_needed": ("seed", np.array(epochs, float)),
-            "epochs_first": ("seed", np.array(epochs, float)),
+            "epochs_first": ("seed", np.array(first or epochs, float)),
             "change_norm": ("seed", np.array(norms, float)),
             "rank_text": ("seed", np.array(ranks, float)),
             "change_singular": (("seed", "singular_value"), values),
@@ -98,6 +98,10 @@ def test_the_numbers_of_the_trial_run():
     assert verdicts["flip-flop, g = 0: functional rank as before"] == "fails"
     assert verdicts["flip-flop, g = 0: leading singular value"] == "holds"
     assert as_in_the_trial(good, "flip-flop", 0.3) == []
+    thrown_back = stored([200] * 6, [2.0] * 6, [2] * 6, ["last"] * 6, first=[70, 75] * 3)
+    verdicts = {c.name: c.verdict for c in as_in_the_trial(thrown_back, "flip-flop", 0.0)}
+    assert verdicts["flip-flop, g = 0: at most 90 epochs"] == "fails"
+    assert verdicts["flip-flop, g = 0: first below within 90 epochs"] == "holds"
 
 
 def test_networks_that_lost_their_task_are_counted():

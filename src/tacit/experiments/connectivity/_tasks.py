@@ -92,7 +92,7 @@ class TaskExperiment(Experiment):
             "final_loss": Variable((), "1", "loss after training, fixed trials / initial loss"),
             "iterate": Variable((), "1", "which iterate is looked at: last, or best", "str"),
             "looked_loss": Variable((), "1", "its loss, fixed trials / initial loss"),
-            "epochs_needed": Variable((), "1", "epochs until the task is learned, and kept"),
+            "epochs_needed": Variable((), "1", "epochs until the loss is that low for ten epochs"),
             "epochs_first": Variable((), "1", "epochs until the loss is first that low, smoothed"),
             "change_norm": Variable((), "1", "Frobenius norm of ΔW"),
             "weight_norm": Variable((), "1", "Frobenius norm of W"),

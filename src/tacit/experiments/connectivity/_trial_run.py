@@ -80,14 +80,16 @@ def as_in_the_trial(dataset: "xarray.Dataset", task: str, g: float) -> list[Clai
         claim_about_median(
             needed,
             name=f"{name}: at most {high:g} epochs",
-            statement=f"{where}, the median network needs at most {high:g} epochs to 5%.",
+            statement=f"{where}, the median network needs at most {high:g} epochs to 5%, kept for "
+            "ten epochs.",
             place="Figure 1(d)–(f)",
             at_most=high,
         ),
         claim_about_median(
             needed,
             name=f"{name}: at least {low:g} epochs",
-            statement=f"{where}, the median network needs at least {low:g} epochs to 5%.",
+            statement=f"{where}, the median network needs at least {low:g} epochs to 5%, kept for "
+            "ten epochs.",
             place="Figure 1(d)–(f)",
             at_least=low,
         ),

@@ -166,4 +166,11 @@ def _left_out(dataset: "xarray.Dataset", config: TaskConfig) -> str:
             missing = runs.sizes[SEED] - finished(dataset, task, g).sizes[SEED]
             if missing:
                 words.append(f"{missing} of {task} at g = {g:g}")
-    return f"Did not learn: {', '.join(words)}." if words else "Every network learned."
+    found = f"Did not learn: {', '.join(words)}." if words else "Every network learned."
+    learned = dataset["outcome"].values == "converged"
+    endless = int((learned & np.isinf(dataset["rank_text"].values)).sum())
+    if endless:
+        found += (
+            f" {endless} that did need more than rank {config.ranks}: not drawn in the last panel."
+        )
+    return found
