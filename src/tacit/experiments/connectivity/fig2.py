@@ -171,7 +171,7 @@ def _left_out(dataset: "xarray.Dataset", config: TaskConfig) -> str:
     endless = int((learned & np.isinf(dataset["rank_text"].values)).sum())
     if endless:
         found += (
-            f" {endless} of the others are below {config.fraction:.0%} on the fixed trials at no rank "
-            f"up to {config.ranks}: not drawn in the last panel."
+            f" {endless} of the others are below {config.fraction:.0%} on the fixed trials at no "
+            f"rank up to {config.ranks}: not drawn in the last panel."
         )
     return found
