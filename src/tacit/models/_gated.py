@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
-from tacit.models._recurrence import checked_inputs, exact_products, random_weights
+from tacit.models._parameter import check_length, gaussian
+from tacit.models._recurrence import checked_inputs, exact_products
 
 Gated = TypeVar("Gated", bound="AbstractGated")  # beartype knows no `Self` in single methods
 
@@ -41,11 +42,16 @@ class AbstractGated(eqx.Module):
 
         A gain is a scale of gain/√width.
         """
+        for name, size in (("width", width), ("inputs", inputs), ("outputs", outputs)):
+            check_length(size, name)
+        rows = cls.gates * width
+        shapes = (rows, inputs), (rows, width), (outputs, width)
         with x64_for(np.dtype(dtype)):
-            weights = random_weights(
-                cls.gates, width, inputs=inputs, outputs=outputs, scale=scale, dtype=dtype, key=key
+            W, U, C = (
+                gaussian(shape, scale=scale, dtype=dtype, key=own)
+                for shape, own in zip(shapes, jax.random.split(key, 3), strict=True)
             )
-            return cls._without_bias(*weights)
+            return cls._without_bias(W, U, C)
 
     @classmethod
     @abc.abstractmethod

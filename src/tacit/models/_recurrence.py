@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
-from tacit._types import Array, Float, PRNGKeyArray
-from tacit.models._parameter import check_length, gaussian, parameter
+from tacit._types import Array, Float
+from tacit.models._parameter import parameter
 
 _TOGETHER = 6  # steps of a scan on an accelerator
 
@@ -186,27 +186,6 @@ def reverse_scan(
 def before(states: Float[Array, "time batch d"]) -> Float[Array, "time batch d"]:
     """The states one step earlier, from zero."""
     return jnp.concatenate([jnp.zeros_like(states[:1]), states[:-1]])
-
-
-def random_weights(
-    gates: int,
-    width: int,
-    *,
-    inputs: int,
-    outputs: int,
-    scale: float | Float[Array, ""],
-    dtype: DTypeLike,
-    key: PRNGKeyArray,
-) -> tuple[Float[Array, "gates_d inputs"], Float[Array, "gates_d d"], Float[Array, "outputs d"]]:
-    """Independent N(0, scale²) weights of the inputs, of the states and of the readout."""
-    for name, size in (("width", width), ("inputs", inputs), ("outputs", outputs)):
-        check_length(size, name)
-    shapes = (gates * width, inputs), (gates * width, width), (outputs, width)
-    W, U, C = (
-        gaussian(shape, scale=scale, dtype=dtype, key=k)
-        for shape, k in zip(shapes, jax.random.split(key, 3), strict=True)
-    )
-    return W, U, C
 
 
 def zero_bias(size: int, dtype: Any) -> Float[Array, " size"]:

@@ -158,7 +158,7 @@ def _panel(dataset: "xarray.Dataset", config: TaskConfig, name: str) -> Panel:
 
 
 def _left_out(dataset: "xarray.Dataset", config: TaskConfig) -> str:
-    """The networks that did not learn, by task and g."""
+    """The networks that did not learn, by task and g, and how many have no functional rank."""
     words = []
     for task in config.task:
         for g in sorted(config.g):
