@@ -8,6 +8,7 @@ import optax
 import pytest
 
 from tacit.descent import Lanes, Record, Stop, descend
+from tacit.descent._segment import Lane, block_size
 
 COUNT = 150
 RECORD = Record([0, 7, 63, 64, 65, 128, 200], {"x": lambda model: model})
@@ -65,3 +66,20 @@ def test_lanes_in_blocks_are_the_lanes_alone(given, shared):
             np.testing.assert_array_equal(getattr(whole, name)[rows], getattr(part, name))
         for name, values in part.records.items():
             np.testing.assert_array_equal(whole.records[name][rows], values)
+
+
+@pytest.mark.parametrize(
+    ("count", "numbers", "dtype", "expected"),
+    [
+        (600, 16, np.float64, 60),  # tiny models: some thousand numbers, 64 lanes at most
+        (48, 1680, np.float64, 48),  # larger ones together, as far as a core's cache holds them
+        (96, 1680, np.float64, 48),
+        (96, 1680, np.float32, 96),
+        (3, 1_000_000, np.float32, 1),
+    ],
+)
+def test_blocks_are_even_and_fit_the_cache(count, numbers, dtype, expected):
+    with jax.enable_x64(True):
+        row = jnp.zeros(count, jnp.int32)
+        params = jnp.zeros((count, numbers), dtype)
+        assert block_size(Lane(params, None, row, params, row, row, row, row, row, row)) == expected

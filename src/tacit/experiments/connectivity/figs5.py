@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tacit.claims import Claim, claim_about_fraction, claim_about_mean
-from tacit.draw import Axis, Band, Figure, HorizontalRule, Line, Mark, Panel
+from tacit.draw import Figure
 from tacit.experiments._accelerator import accelerated
 from tacit.experiments._base import OUTCOME, Experiment
 from tacit.experiments._config import Config
@@ -131,24 +131,12 @@ class FigS5(Experiment):
         self, dataset: "xarray.Dataset", config: FigS5Config, claims: Sequence[Claim]
     ) -> Figure:
         """Outputs, losses, imaginary and real parts; a column for each choice of rates."""
-        wanted = marginal(config.frequency)
-        several = len(config.slower) > 1
-        panels = []
-        for slower in config.slower:
-            runs = dataset.sel({SLOWER: slower})
-            end = f", {in_words(slower)}" if several else ""
-            panels.append(
-                [
-                    _output_panel(runs, config, end),
-                    _over_epochs(runs, config, "loss", config.fraction, end),
-                    _over_epochs(runs, config, "leading", wanted.imag, end),
-                    _over_epochs(runs, config, "largest_real", wanted.real, end),
-                ]
-            )
-        rates = "" if several else f" with {in_words(config.slower[0])}"
+        from tacit.experiments.connectivity._cosine_draw import cosine_panels
+
+        rates = f" with {in_words(config.slower[0])}" if len(config.slower) == 1 else ""
         return Figure(
             "An oscillation through one vector is learned only with initial connectivity",
-            [panel for row in zip(*panels, strict=True) for panel in row],
+            cosine_panels(dataset, config),
             columns=max(2, len(config.slower)),
             caption=(
                 f"N = {config.width}, linear units, dt = {DT:g}, plain gradient descent on W"
@@ -235,53 +223,3 @@ def _without(runs: "xarray.Dataset", slower: float) -> list[Claim]:
 def marginal(frequency: float) -> complex:
     """The eigenvalue of W with which Euler steps turn for ever: 1 + (exp(2πif dt) − 1)/dt."""
     return 1 + (cmath.exp(2j * math.pi * frequency * DT) - 1) / DT
-
-
-def _output_panel(dataset: "xarray.Dataset", config: FigS5Config, end: str) -> Panel:
-    time = dataset[TIME].values
-    marks: list[Mark] = []
-    for colour, g in enumerate(config.g):
-        output = dataset["output"].sel({STRENGTH: g}).isel({SEED: 0}).values
-        marks.append(Line(time, output, label=f"g = {g:g}", colour=colour))
-    target = np.cos(2 * np.pi * config.frequency * time)
-    marks.append(Line(time, target, label="target", colour="ink", style="dashed", width=1.2))
-    return Panel(f"output after training{end}", Axis("time"),
-                 Axis("output", limits=(-1.6, 1.6)), marks, legend="outside")  # fmt: skip
-
-
-def _over_epochs(
-    dataset: "xarray.Dataset", config: FigS5Config, name: str, level: float, end: str
-) -> Panel:
-    epochs = dataset[STEP].values.astype(float)
-    marks: list[Mark] = []
-    for colour, g in enumerate(config.g):
-        runs = dataset.sel({STRENGTH: g})
-        table = runs[name].transpose(SEED, STEP).values
-        table = table.imag if name == "leading" else table.real
-        table = table[np.isfinite(table).all(axis=1)]
-        learned = int((runs["outcome"].values == "converged").sum())
-        if len(table):
-            marks += [
-                Band(epochs, table.min(axis=0), table.max(axis=0), colour=colour),
-                Line(
-                    epochs,
-                    np.median(table, axis=0),
-                    label=f"g = {g:g} ({learned} of {runs.sizes[SEED]})",
-                    colour=colour,
-                ),
-            ]
-    level_words = f"{config.fraction:.0%}" if name == "loss" else "of the cosine, in Euler steps"
-    marks.append(HorizontalRule(level, label=level_words))
-    titles = {
-        "loss": ("loss", "loss / initial loss"),
-        "leading": ("largest imaginary part of W's eigenvalues", "imaginary part"),
-        "largest_real": ("largest real part of W's eigenvalues", "real part"),
-    }
-    title, words = titles[name]
-    return Panel(
-        title + end,
-        Axis("epoch"),
-        Axis(words, scale="log" if name == "loss" else "linear"),
-        marks,
-        legend="outside",
-    )
