@@ -1,6 +1,7 @@
 """The record of a claim and its decision rule, shared by experiments and statements."""
 
 from tacit.claims._claim import Claim, Expected, Relation, Verdict
+from tacit.claims._claims import Claims
 from tacit.claims._compare import Movement, compare
 from tacit.claims._intervals import fraction_interval, mean_interval, median_interval
 from tacit.claims._makers import (
@@ -12,6 +13,7 @@ from tacit.claims._makers import (
 
 __all__ = [
     "Claim",
+    "Claims",
     "Expected",
     "Movement",
     "Relation",

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tacit.experiments import Experiment, last_result, list_experiments
+from tacit.experiments import Entry, last_result, list_experiments
 
 
 def run(*, as_json: bool, results: Path | None) -> int:
@@ -17,17 +17,17 @@ def run(*, as_json: bool, results: Path | None) -> int:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("id", "figure", "what it compares", "last result"):
+    for name in ("id", "figure", "what it compares", "quick / paper", "last result"):
         table.add_column(name, overflow="fold")
     for row in rows:
         table.add_row(
-            row["id"], f"{row['paper']}, {row['figure']}", row["summary"], _words(row["last"])
+            row["id"], row["figure"], row["summary"], _cost(row["needs"]), _words(row["last"])
         )
     Console().print(table)
     return 0
 
 
-def _row(experiment: Experiment, results: Path | None) -> dict[str, Any]:
+def _row(experiment: Entry, results: Path | None) -> dict[str, Any]:
     record = last_result(experiment.id, results)
     last = None
     if record is not None:
@@ -39,12 +39,28 @@ def _row(experiment: Experiment, results: Path | None) -> dict[str, Any]:
         }
     return {
         "id": experiment.id,
-        "paper": experiment.paper,
+        "paper": experiment.group,
         "figure": experiment.figure,
         "summary": experiment.summary,
-        "presets": list(experiment.presets),
+        "needs": {
+            "quick_minutes": experiment.quick,
+            "paper_minutes": experiment.paper,
+            "paper_on_gpu": experiment.gpu,
+            "data": experiment.data,
+        },
         "last": last,
     }
+
+
+def _cost(needs: dict[str, Any]) -> str:
+    """Minutes of the two presets, and what they need: `0.6 / 0.8 min`, `0.1 / 1.4 min (GPU)`."""
+    quick, paper = (
+        "?" if needs[name] is None else f"{needs[name]:g}"
+        for name in ("quick_minutes", "paper_minutes")
+    )
+    gpu = " (GPU)" if needs["paper_on_gpu"] else ""
+    data = f", data {needs['data']}" if needs["data"] else ""
+    return f"{quick} / {paper} min{gpu}{data}"
 
 
 def _words(last: dict[str, Any] | None) -> str:

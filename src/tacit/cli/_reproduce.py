@@ -14,7 +14,6 @@ from tacit.experiments import (
     Reproduction,
     ReproductionError,
     UsageError,
-    configured,
     experiment_ids,
     find_experiment,
     parse_settings,
@@ -48,8 +47,10 @@ def run(
     from rich.console import Console
 
     chosen = _chosen(ids, every)
-    plans = [(experiment, _overrides(experiment, preset, seeds, settings)) for experiment in chosen]
-    lacking = {experiment.id: experiment.missing() for experiment in chosen}
+    runs = [
+        kind.from_preset(preset, seeds=seeds, **parse_settings(kind, settings)) for kind in chosen
+    ]
+    lacking = {experiment.id: experiment.missing() for experiment in runs}
     for name, words in lacking.items():
         if words is not None and not every:
             raise UsageError(f"{name}: {words}")
@@ -59,7 +60,7 @@ def run(
     narrator = Narrator(console, chosen[0].id)
     try:
         with chosen_workers(workers, scheduler) as executor:
-            for experiment, overrides in plans:
+            for experiment in runs:
                 console.print(f"[bold]{experiment.id}[/bold] · {preset} · {experiment.summary}")
                 if (words := lacking[experiment.id]) is not None:
                     console.print(f"  passed over: {words}", markup=False, highlight=False)
@@ -69,14 +70,14 @@ def run(
                 narrator = Narrator(console, experiment.id)
                 try:
                     made = reproduce(
-                        experiment,
+                        type(experiment),
                         preset=preset,
                         seeds=seeds,
                         results=results,
                         fresh=fresh,
                         executor=executor,
                         progress=narrator,
-                        **overrides,
+                        **parse_settings(type(experiment), settings),
                     )
                 except ReproductionError as error:
                     print(f"tacit: {error}", file=sys.stderr)
@@ -121,20 +122,12 @@ def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _chosen(ids: Sequence[str], every: bool) -> list[Experiment]:
+def _chosen(ids: Sequence[str], every: bool) -> list[type[Experiment]]:
     if every == bool(ids):
         known = ", ".join(experiment_ids())
         raise UsageError(f"experiment: give ids or --all, one of the two; known ids: {known}")
     names = experiment_ids() if every else list(dict.fromkeys(ids))
     return [find_experiment(name) for name in names]
-
-
-def _overrides(
-    experiment: Experiment, preset: str, seeds: int | None, settings: Sequence[str]
-) -> dict[str, Any]:
-    overrides = parse_settings(experiment, settings)
-    configured(experiment, preset, seeds, overrides)  # raises before anything is computed
-    return overrides
 
 
 def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:

@@ -8,13 +8,12 @@ from typing import Any
 
 from tacit.experiments import (
     UsageError,
-    configured,
     find_experiment,
     parse_settings,
     planned,
     results_folder,
 )
-from tacit.store import Plan, Status, Store, StoreError, stores_in
+from tacit.store import Status, Store, StoreError, stores_in
 from tacit.sweep import Batch
 
 _SHOWN_FAILURES = 10
@@ -96,26 +95,21 @@ def _of_experiment(
     results: Path | None,
 ) -> _Row:
     given = preset is not None or bool(settings) or seeds is not None
-    try:
-        experiment = find_experiment(name)
-    except UsageError:
-        # A user's own, of which only the results are at hand.
-        if given or not (results_folder(results) / name / "store" / "store.json").is_file():
-            raise
-        return _of_store(results_folder(results) / name / "store")
-    overrides = parse_settings(experiment, settings)
+    stored = results_folder(results) / name / "store"
+    if not given and (stored / "store.json").is_file():
+        return _of_store(stored)  # what the last run asked for; nothing is imported for it
+    experiment = find_experiment(name)
     chosen = preset or "quick"
-    config = configured(experiment, chosen, seeds, overrides)
-    plan: Plan | None = planned(experiment, config, chosen)
+    settled = parse_settings(experiment, settings)
+    plan = planned(experiment.from_preset(chosen, seeds=seeds, **settled), chosen)
     path = results_folder(results) / experiment.id / "store"
     if not path.exists():
         return _Row(
-            experiment.id, experiment.version, chosen, path, Status(cells=len(plan or ()), done=0)
+            experiment.id, experiment.version, chosen, path, Status(cells=len(plan), done=0)
         )
     store = Store(path, experiment=experiment.id, version=experiment.version)
-    plan = plan if given else store.plan() or plan
-    assert plan is not None
-    return _row(store, plan.name, store.status(plan))
+    asked = plan if given else store.plan() or plan
+    return _row(store, asked.name, store.status(asked))
 
 
 def _row(store: Store, name: str, status: Status) -> _Row:

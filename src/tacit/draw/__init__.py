@@ -16,6 +16,7 @@ from tacit.draw._marks import Band, HorizontalRule, Line, Mark, Points, Text, Ve
 from tacit.draw._matplotlib import to_matplotlib
 from tacit.draw._palette import Colour, Shade
 from tacit.draw._plotly import to_html, to_plotly
+from tacit.draw._runs import lines, mean_lines, median_lines
 from tacit.draw._save import save_both, save_png, save_svg
 
 __all__ = [
@@ -32,6 +33,9 @@ __all__ = [
     "Shade",
     "Text",
     "VerticalRule",
+    "lines",
+    "mean_lines",
+    "median_lines",
     "save_both",
     "save_png",
     "save_svg",

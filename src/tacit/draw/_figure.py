@@ -27,8 +27,8 @@ class Panel:
     - `title`: plain text above the panel; the figure adds a letter if it has several panels.
     - `x`, `y`: the axes.
     - `marks`: what is drawn; an empty panel says that there is nothing to show.
-    - `legend`: "best" stands inside where it hides no data, else below; "outside" is always below;
-      None is no legend.
+    - `legend`: "outside" is always below the panel; "best" stands inside where it hides no data,
+      else below; None is no legend.
     - `note`: small words under the panel. Values that cannot be shown are counted there too.
     """
 
@@ -37,7 +37,7 @@ class Panel:
     y: Axis
     marks: Sequence[Mark]
     _: KW_ONLY
-    legend: str | None = "best"
+    legend: str | None = "outside"
     note: str | None = None
 
     def __post_init__(self) -> None:

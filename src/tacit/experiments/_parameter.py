@@ -1,4 +1,4 @@
-"""One documented parameter of an experiment: its kind, its range, whether it is swept."""
+"""The parameters of an experiment: what each is, its kind and range, whether it is swept."""
 
 import dataclasses
 import math
@@ -17,7 +17,7 @@ _KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a w
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is known of a field of a config.
+    """What is known of a field of an experiment.
 
     **Arguments:**
 
@@ -98,50 +98,61 @@ class Parameter:
         return int(value) if math.isfinite(value) and value == int(value) else None
 
 
-def parameter(
+def swept(
+    default: Sequence[Any],
+    doc: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: Sequence[Any] | None = None,
+    units: str = "1",
+) -> Any:
+    """A parameter that is an axis of the grid: `seed: tuple[int, ...] = swept(range(10), "seed")`.
+
+    **Arguments:**
+
+    - `default`: the values, all of one kind (bool, int, float or str).
+    - `doc`: what it is, in a line.
+    - `low`, `high`, `choices`: what is allowed, ends included.
+    - `units`: of the coordinate in the dataset.
+    """
+    if isinstance(default, str) or not isinstance(default, Sequence):
+        raise ValueError(f"default: received {default!r}, a swept parameter needs several values")
+    values = tuple(default)
+    return _field(values, doc, swept=True, low=low, high=high, choices=choices, units=units)
+
+
+def fixed(
     default: Any,
     doc: str,
     *,
     low: float | None = None,
     high: float | None = None,
     choices: Sequence[Any] | None = None,
-    swept: bool = False,
     analysis: bool = False,
     units: str = "1",
 ) -> Any:
-    """A field of a `Config`. The kind of its values is that of `default`.
+    """A parameter that all cells share: `steps: int = fixed(15_000, "steps of Adam", low=1)`.
 
     **Arguments:**
 
     - `default`: one value, or a tuple of values for a field that holds several.
     - `doc`: what it is, in a line.
     - `low`, `high`, `choices`: what is allowed, ends included.
-    - `swept`: whether it is an axis of the grid; `default` is then a tuple.
     - `analysis`: whether only claims and figure read it. It is then no part of a cell's address,
       so that another value needs no new computation, and `cell` sees its default.
-    - `units`: of the coordinate in the dataset.
+    - `units`: of its values.
     """
+    value = tuple(default) if isinstance(default, range) else default
+    return _field(value, doc, low=low, high=high, choices=choices, analysis=analysis, units=units)
+
+
+def _field(default: Any, doc: str, *, choices: Sequence[Any] | None, **options: Any) -> Any:
     many = isinstance(default, tuple)
-    if swept and not many:
-        raise ValueError(f"default: received {default!r}, a swept parameter needs a tuple")
-    if swept and analysis:
-        raise ValueError(
-            "analysis: a swept parameter is an axis of the cells, not of analysis only"
-        )
-    values = default if many else (default,)
-    kinds = {type(value) for value in values}
+    kinds = {type(value) for value in (default if many else (default,))}
     kind = float if kinds == {int, float} else kinds.pop() if len(kinds) == 1 else None
     if kind not in _KINDS:
         raise ValueError(f"default: received {default!r}, values must be bool, int, float or str")
-    spec = Parameter(
-        doc=doc,
-        kind=kind,
-        many=many,
-        swept=swept,
-        analysis=analysis,
-        low=low,
-        high=high,
-        choices=None if choices is None else tuple(choices),
-        units=units,
-    )
+    choices = None if choices is None else tuple(choices)
+    spec = Parameter(doc=doc, kind=kind, many=many, choices=choices, **options)
     return dataclasses.field(default=default, metadata={METADATA: spec})

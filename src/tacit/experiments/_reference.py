@@ -5,16 +5,17 @@ import json
 from pathlib import Path
 
 from tacit.claims import Claim
-from tacit.experiments._base import Experiment
+from tacit.experiments._experiment import Experiment
 
 
-def reference_path(experiment: Experiment, preset: str) -> Path:
+def reference_path(experiment: Experiment | type[Experiment], preset: str) -> Path:
     """`reference/<figure>.<preset>.json` beside the file that defines the experiment."""
     figure = experiment.id.rpartition("/")[2]
-    return Path(inspect.getfile(type(experiment))).parent / "reference" / f"{figure}.{preset}.json"
+    kind = experiment if isinstance(experiment, type) else type(experiment)
+    return Path(inspect.getfile(kind)).parent / "reference" / f"{figure}.{preset}.json"
 
 
-def load_reference(experiment: Experiment, preset: str) -> list[Claim] | None:
+def load_reference(experiment: Experiment | type[Experiment], preset: str) -> list[Claim] | None:
     """The reference claims of a preset, None when there are none.
 
     The file is the `claims.json` of a run: copy it there to make that run the reference.

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.claims import Claim, Movement, compare
-from tacit.experiments._base import Experiment
-from tacit.experiments._config import Config
+from tacit.experiments._experiment import Experiment
 from tacit.experiments._reference import load_reference
 from tacit.sweep import SweepSummary
 
@@ -24,8 +23,8 @@ class Reproduction:
 
     **Arguments:**
 
-    - `experiment`, `config`, `preset`: what was run.
-    - `dataset`: the cells of this config, as an `xarray.Dataset`.
+    - `experiment`, `preset`: what was run; the experiment holds its parameters.
+    - `dataset`: the cells of this experiment, as an `xarray.Dataset`.
     - `claims`: decided from the dataset.
     - `outcomes`: how many cells ended how.
     - `seconds`: wall time of the run; near zero when everything was stored already.
@@ -35,7 +34,6 @@ class Reproduction:
     """
 
     experiment: Experiment
-    config: Config
     preset: str
     dataset: "xarray.Dataset"
     claims: tuple[Claim, ...]
@@ -60,7 +58,7 @@ class Reproduction:
 
         The counts of outcomes stand at the end of its caption.
         """
-        figure = self.experiment.draw(self.dataset, self.config, self.claims)
+        figure = self.experiment.draw(self.dataset)
         counts = ", ".join(f"{count} {name}" for name, count in self.outcomes.items())
         caption = f"{figure.caption} Outcomes: {counts}.".strip()
         notices = [figure.banner] if figure.banner else []
@@ -77,7 +75,11 @@ class Reproduction:
         return None if reference is None else compare(self.claims, reference)
 
     def to_dict(self) -> dict[str, Any]:
-        """The run in JSON's types: what `claims.json` holds and `--json` prints."""
+        """The run in JSON's types, as `--json` prints it."""
+        return {**self.record(), "seconds": round(self.seconds, 3)}
+
+    def record(self) -> dict[str, Any]:
+        """What `claims.json` and a reference hold: nothing that changes from run to run."""
         return {
             "experiment": self.experiment.id,
             "title": self.experiment.summary,
@@ -86,6 +88,5 @@ class Reproduction:
             "preset": self.preset,
             "claims": [claim.to_dict() for claim in self.claims],
             "outcomes": dict(self.outcomes),
-            "seconds": round(self.seconds, 3),
             "as_expected": self.as_expected,
         }

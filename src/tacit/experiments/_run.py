@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.experiments._base import OUTCOMES, Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._errors import ReproductionError, UsageError, nearest
+from tacit.experiments._errors import ReproductionError, UsageError
+from tacit.experiments._experiment import OUTCOMES, Experiment, check_experiment
 from tacit.experiments._registry import find_experiment
 from tacit.experiments._reproduction import Reproduction
 from tacit.store import PRESENT, Plan, Store, write_atomically
@@ -28,33 +27,33 @@ if TYPE_CHECKING:
 class _ExperimentCell:
     """An experiment's cell as the sweep's function.
 
-    A worker finds the experiment by its source, an id or a file, and makes the config there from
+    A worker finds the class by its source, an id or a file, and makes the experiment there from
     plain values: the classes of a user's file have no name that another process could import.
     """
 
-    experiment: Experiment | str
+    experiment: type[Experiment] | str
     version: int
     values: Mapping[str, Any]
 
     def __call__(self, batch: Batch, fixed: Mapping[str, Any]) -> Mapping[str, Any]:
-        found = self.experiment
-        experiment = _found(found) if isinstance(found, str) else found
-        if experiment.version != self.version:
+        kind = _class_at(self.experiment) if isinstance(self.experiment, str) else self.experiment
+        if kind.version != self.version:
             raise ValueError(
-                f"this worker has version {experiment.version} of {experiment.id}, asked for is "
+                f"this worker has version {kind.version} of {kind.id}, the run needs version "
                 f"{self.version}: install the same tacit (or the same file) there"
             )
         own = {name: batch.values(name) for name in batch.cells[0]}
-        arrays = experiment.cell(batch, experiment.Config(**{**self.values, **own}))
-        words = {str(word) for word in np.ravel(arrays.get("outcome", []))}
+        arrays = kind(**{**self.values, **own}).cell(batch)
+        arrays = {"outcome": ["converged"] * len(batch), **arrays}
+        words = {str(word) for word in np.ravel(arrays["outcome"])}
         if not words <= set(OUTCOMES):
             wrong = sorted(words - set(OUTCOMES))
             raise ValueError(f"outcome: received {wrong}, allowed are {list(OUTCOMES)}")
         return arrays
 
 
-# Once a process: what a file's functions have compiled must last from batch to batch.
-_found = functools.cache(find_experiment)
+# Once in each process: what a file's functions have compiled must last from batch to batch.
+_class_at = functools.cache(find_experiment)
 
 
 def results_folder(results: str | os.PathLike[str] | None = None) -> Path:
@@ -73,23 +72,10 @@ def last_result(
     return record if isinstance(record, dict) else None
 
 
-def configured(
-    experiment: Experiment, preset: str, seeds: int | None, overrides: Mapping[str, Any]
-) -> Config:
-    """A preset with other values, or a `UsageError`."""
-    if preset not in experiment.presets:
-        hint = nearest(preset, experiment.presets)
-        raise UsageError(f"preset: {experiment.id} has no preset {preset!r}, {hint}")
-    if seeds is not None and "seed" in overrides:
-        raise UsageError(f"seeds: received {seeds} and values for seed, give one of the two")
-    config = experiment.presets[preset].with_overrides(overrides)
-    return config if seeds is None else config.with_seeds(seeds)
-
-
 def reproduce(
-    experiment: str | Experiment,
+    experiment: str | type[Experiment] | Experiment,
     *,
-    preset: str = "quick",
+    preset: str | None = None,
     seeds: int | None = None,
     results: str | os.PathLike[str] | None = None,
     fresh: bool = False,
@@ -105,9 +91,10 @@ def reproduce(
 
     **Arguments:**
 
-    - `experiment`: an id (`"lowdim/fig1a"`), a file (`"mine.py"` or `"mine.py:MyFigure"`), or an
-      `Experiment`.
-    - `preset`: the set of parameters to start from.
+    - `experiment`: an id (`"lowdim/fig1a"`), a file (`"mine.py"` or `"mine.py:MyFigure"`), an
+      `Experiment` class, or one with its parameters: `Fig3b(width=(40, 100))`.
+    - `preset`: the set of parameters to start from, "quick" by default; an experiment with its
+      parameters takes none.
     - `seeds`: run the seeds 0, …, seeds − 1.
     - `results`: the folder of results; `TACIT_RESULTS` or `./results` if None.
     - `fresh`: move the store that is there aside and start anew.
@@ -118,25 +105,23 @@ def reproduce(
     - `overrides`: other values of parameters: `width=[40, 100]`.
     """
     start = time.perf_counter()
-    found = find_experiment(experiment) if isinstance(experiment, str) else experiment
-    config = configured(found, preset, seeds, overrides)
-    lacking = found.missing()
+    name, chosen = _chosen(experiment, preset, seeds, overrides)
+    lacking = chosen.missing()
     if lacking is not None:
-        raise UsageError(f"{found.id}: {lacking}")
-    plan = planned(found, config, preset)
-    folder = _made(results_folder(results) / found.id)
+        raise UsageError(f"{chosen.id}: {lacking}")
+    plan = planned(chosen, name)
+    folder = _made(results_folder(results) / chosen.id)
     if fresh:
         Store.move_aside(folder / "store")
-    store = Store(folder / "store", experiment=found.id, version=found.version)
+    store = Store(folder / "store", experiment=chosen.id, version=chosen.version)
     store.keep_plan(plan)
 
-    here = executor is None or found.source is None
+    kind = type(chosen)
+    by_name = kind.source if executor is not None else None
     summary = run_sweep(
-        found.grid(config),
-        config.fixed(),
-        _ExperimentCell(
-            found if here else str(found.source), found.version, config.axes() | config.fixed()
-        ),
+        chosen.grid(),
+        chosen.constants(),
+        _ExperimentCell(by_name or kind, kind.version, chosen.axes() | chosen.constants()),
         store,
         variables=plan.variables,
         coords=plan.coords,
@@ -145,15 +130,14 @@ def reproduce(
         progress=progress,
     )
     dataset = store.dataset(plan.axes, plan.fixed, plan.variables, plan.coords, attrs=plan.attrs)
-    _mark_failed(found, dataset, summary)
+    _mark_failed(chosen, dataset, summary)
     store.consolidate(plan)
-    claims = tuple(found.claims(dataset, config))
+    claims = tuple(chosen.claims(dataset))
     if len({claim.name for claim in claims}) != len(claims):
-        raise ValueError(f"{found.id}: two claims have one name in {[c.name for c in claims]}")
+        raise ValueError(f"{chosen.id}: two claims have one name in {[c.name for c in claims]}")
     reproduction = Reproduction(
-        experiment=found,
-        config=config,
-        preset=preset,
+        experiment=chosen,
+        preset=name,
         dataset=dataset,
         claims=claims,
         outcomes=_counted(dataset["outcome"].values),
@@ -166,19 +150,48 @@ def reproduce(
     return reproduction
 
 
-def planned(experiment: Experiment, config: Config, name: str) -> Plan:
-    """The grid of a config with what is declared of its cells, checked before anything runs."""
-    variables, coords = experiment.variables(config), experiment.coordinates(config)
-    if "outcome" not in variables or variables["outcome"].dims:
-        raise ValueError(f"{experiment.id}: variables must declare 'outcome', one word a cell")
-    names = [*config.parameters(), *coords, *variables, PRESENT]
+def _chosen(
+    experiment: str | type[Experiment] | Experiment,
+    preset: str | None,
+    seeds: int | None,
+    overrides: Mapping[str, Any],
+) -> tuple[str, Experiment]:
+    """The experiment with its parameters, and the name of its preset."""
+    if isinstance(experiment, Experiment):
+        if preset is not None:
+            raise UsageError(
+                f"preset: received {preset!r} with an experiment that has its parameters; give its "
+                f"class instead, {type(experiment).__name__}, or no preset"
+            )
+        check_experiment(type(experiment))
+        return "own", experiment.replace(seeds=seeds, **overrides)
+    if isinstance(experiment, str):
+        kind = find_experiment(experiment)
+    elif isinstance(experiment, type) and issubclass(experiment, Experiment):
+        kind = experiment
+        check_experiment(kind)
+    else:
+        raise UsageError(
+            f"experiment: received {experiment!r}, give an id, a file, or an Experiment"
+        )
+    name = preset or "quick"
+    return name, kind.from_preset(name, seeds=seeds, **overrides)
+
+
+def planned(experiment: Experiment, name: str) -> Plan:
+    """The grid with what is declared of its cells, checked before anything runs."""
+    variables, coords = experiment.stored(), experiment.coordinates()
+    if variables["outcome"].dims:
+        raise ValueError(f"{experiment.id}: 'outcome' is one word per cell, without dimensions")
+    parameters = experiment.parameters()
+    names = [*parameters, *coords, *variables, PRESENT]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(
             f"{experiment.id}: {twice} names two of parameters, coordinates, variables"
         )
-    attrs = {n: {"long_name": p.doc, "units": p.units} for n, p in config.parameters().items()}
-    return Plan(config.axes(), config.fixed(), variables, coords, attrs, name)
+    attrs = {n: {"long_name": p.doc, "units": p.units} for n, p in parameters.items()}
+    return Plan(experiment.axes(), experiment.constants(), variables, coords, attrs, name)
 
 
 def _made(folder: Path) -> Path:
@@ -214,6 +227,10 @@ def _counted(outcomes: np.ndarray) -> dict[str, int]:
 def _write(reproduction: Reproduction) -> None:
     from tacit.draw import save_both
 
-    text = json.dumps(reproduction.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
-    write_atomically(reproduction.path / "claims.json", f"{text}\n".encode())
+    for name, record in (
+        ("claims.json", reproduction.record()),
+        ("run.json", {"seconds": round(reproduction.seconds, 3)}),
+    ):
+        text = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False)
+        write_atomically(reproduction.path / name, f"{text}\n".encode())
     save_both(reproduction.figure(), reproduction.path / "figure")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from tacit.experiments._base import Experiment
 from tacit.experiments._errors import UsageError
+from tacit.experiments._experiment import Experiment
 from tacit.experiments._parameter import Parameter
 
 _RANGE = re.compile(r"(-?\d+)(?::|\.\.)(-?\d+)")
@@ -13,22 +13,22 @@ _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _MOST_VALUES = 100_000
 
 
-def parse_setting(experiment: Experiment, text: str) -> tuple[str, Any]:
-    """The name and the value or values of `name=v1,v2`, checked against the experiment's config.
+def parse_setting(experiment: type[Experiment], text: str) -> tuple[str, Any]:
+    """The name and the value or values of `name=v1,v2`, as the experiment's parameter holds them.
 
     A range of integers includes both its ends. Wrong names and values are `UsageError`s.
     """
     name, equals, words = (part.strip() for part in text.partition("="))
     if not equals or not name or not words:
         raise UsageError(f"set: received {text!r}, the form is name=value or name=v1,v2")
-    spec = experiment.Config.parameter_named(name)
+    spec = experiment.parameter_named(name)
     values: list[Any] = []
     for word in words.split(","):
         values += _values(name, spec, word.strip())
     return name, spec.normalised(name, values)
 
 
-def parse_settings(experiment: Experiment, texts: Iterable[str]) -> dict[str, Any]:
+def parse_settings(experiment: type[Experiment], texts: Iterable[str]) -> dict[str, Any]:
     """Several settings, each parameter at most once."""
     settings: dict[str, Any] = {}
     for text in texts:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tacit.store._dimensions import PRESENT
 from tacit.store._errors import StoreError
 from tacit.store._key import canonical
+from tacit.store._names import PRESENT
 from tacit.store._variable import Variable
 
 if TYPE_CHECKING:

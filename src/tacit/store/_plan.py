@@ -66,7 +66,12 @@ class Plan:
                 axes={name: tuple(values) for name, values in record["axes"].items()},
                 fixed=dict(record["fixed"]),
                 variables={
-                    name: Variable(**{**entry, "dims": tuple(entry["dims"])})
+                    name: Variable(
+                        entry["long_name"],
+                        *entry["dims"],
+                        units=entry["units"],
+                        dtype=entry["dtype"],
+                    )
                     for name, entry in record["variables"].items()
                 },
                 coords={

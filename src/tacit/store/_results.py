@@ -5,7 +5,6 @@ whenever it is not the image of what the parts hold. It is written slab by slab 
 slab one chunk of the zarr arrays, so that memory does not grow with the grid.
 """
 
-import dataclasses
 import hashlib
 import itertools
 import json
@@ -18,9 +17,9 @@ import numpy as np
 
 from tacit.store._atomic import put_folder, temporary_name
 from tacit.store._dataset import Parts, build_dataset, grid_attributes
-from tacit.store._dimensions import OUTCOME, PRESENT
 from tacit.store._errors import WriteError
 from tacit.store._failures import FailedCells
+from tacit.store._names import OUTCOME, PRESENT
 from tacit.store._plan import Plan
 from tacit.store._variable import Variable
 
@@ -164,9 +163,7 @@ def _with_widths(
         for name, array in store.read(part, texts).items():
             widths[name] = max(widths[name], array.dtype.itemsize // 4)
     return {
-        name: dataclasses.replace(variable, dtype=f"<U{widths[name]}")
-        if name in widths
-        else variable
+        name: variable.with_dtype(f"<U{widths[name]}") if name in widths else variable
         for name, variable in variables.items()
     }
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tacit.store._dimensions import OUTCOME
+from tacit.store._names import OUTCOME
 from tacit.store._plan import Plan
 from tacit.store._variable import Variable
 

@@ -9,28 +9,37 @@ import numpy as np
 _STORABLE = "biufcU"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Variable:
-    """One stored quantity.
+    """One stored quantity: `Variable("error on the tail", "iterate", "horizon")`.
 
     **Arguments:**
 
-    - `dims`: its dimensions beyond the grid's, for example `("horizon",)`; `()` for one number a
-      cell.
-    - `units`, `long_name`: for axes and readers; a pure number has units "1".
+    - `long_name`: what it is, for axes and readers.
+    - `dims`: its dimensions beyond the grid's; none for one number per cell.
+    - `units`: "1" for a pure number.
     - `dtype`: `"float64"`, `"int64"`, `"bool"`, `"complex128"`, …, or `"str"`.
     """
 
-    dims: tuple[str, ...] = ()
-    units: str = "1"
-    long_name: str = ""
-    dtype: str = "float64"
+    long_name: str
+    dims: tuple[str, ...]
+    units: str
+    dtype: str
 
-    def __post_init__(self) -> None:
-        if isinstance(self.dims, str) or len(set(self.dims)) != len(self.dims):
-            raise ValueError(f"dims: received {self.dims!r}, it must be a tuple of distinct names")
-        if np.dtype(self.dtype).kind not in _STORABLE:
-            raise ValueError(f"dtype: received {self.dtype!r}, use numbers, booleans or 'str'")
+    def __init__(
+        self, long_name: str, *dims: str, units: str = "1", dtype: str = "float64"
+    ) -> None:
+        if any(not isinstance(dim, str) for dim in dims) or len(set(dims)) != len(dims):
+            raise ValueError(f"dims: received {dims!r}, give distinct names, one argument each")
+        if np.dtype(dtype).kind not in _STORABLE:
+            raise ValueError(f"dtype: received {dtype!r}, use numbers, booleans or 'str'")
+        for name, value in (("long_name", long_name), ("dims", dims), ("units", units)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "dtype", dtype)
+
+    def with_dtype(self, dtype: str) -> "Variable":
+        """The same quantity in another dtype."""
+        return Variable(self.long_name, *self.dims, units=self.units, dtype=dtype)
 
     @property
     def fill(self) -> Any:

@@ -1,0 +1,129 @@
+"""A collector of claims: one statement with its number per call."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Required, SupportsFloat, SupportsInt, TypedDict, Unpack, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.claims._claim import Claim
+from tacit.claims._makers import (
+    claim_about_fraction,
+    claim_about_mean,
+    claim_about_median,
+    claim_about_value,
+)
+
+
+class Terms(TypedDict, total=False):
+    """What is said of a measured number.
+
+    - `says`: the claim in words.
+    - `at_most`, `at_least`: the bound, one of the two.
+    - `place`: where the paper says it, if not at the collector's place.
+    - `fails_because`: why the claim is expected to fail; empty if it is expected to hold.
+    - `note`: a remark on a claim that is expected to hold, such as why it stays undecided.
+    """
+
+    says: Required[str]
+    at_most: SupportsFloat | None
+    at_least: SupportsFloat | None
+    place: str
+    fails_because: str
+    note: str
+
+
+class Claims(Sequence[Claim]):
+    """The claims of an experiment, in the order in which they are made.
+
+    ```python
+    claim = Claims("Figure 3(b), appendix A.2")
+    claim.median("k = 11: extrapolates", errors.sel(length=11), at_most=1e-3,
+                 says="Trained on k = 11 > 2d̂ lags, the error is at most 0.001.")
+    ```
+
+    Every method takes a short name, what was measured, the statement in words (`says`) and a bound
+    (`at_most` or `at_least`). A claim that is expected to fail says why in `fails_because`.
+
+    What was measured may be an array of any shape, also an `xarray.DataArray`. NaN is a run that
+    does not count and is left out; an infinite value is a run that counts, and is worse (or better)
+    than any bound.
+
+    **Arguments:**
+
+    - `place`: where the paper says it, for claims that name no other `place`; "ours" for our own.
+    """
+
+    def __init__(self, place: str = "ours") -> None:
+        self._place = place
+        self._claims: list[Claim] = []
+
+    @overload
+    def __getitem__(self, index: int) -> Claim: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Claim]: ...
+    def __getitem__(self, index: int | slice) -> Claim | list[Claim]:
+        return self._claims[index]
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self._claims)
+
+    def extend(self, claims: Iterable[Claim]) -> None:
+        """Take claims that were made elsewhere."""
+        self._claims.extend(claims)
+
+    def median(self, name: str, values: ArrayLike, **terms: Unpack[Terms]) -> None:
+        """The median over runs, with its exact distribution-free interval."""
+        self._claims.append(claim_about_median(_counted(values), name=name, **self._record(terms)))
+
+    def mean(self, name: str, values: ArrayLike, **terms: Unpack[Terms]) -> None:
+        """The mean over runs, with Student's interval."""
+        self._claims.append(claim_about_mean(_counted(values), name=name, **self._record(terms)))
+
+    def value(
+        self, name: str, value: SupportsFloat, *, error: SupportsFloat = 0.0, **terms: Unpack[Terms]
+    ) -> None:
+        """A number without spread, known to ± `error`; a NaN leaves the claim undecided."""
+        self._claims.append(claim_about_value(value, error=error, name=name, **self._record(terms)))
+
+    def fraction(
+        self, name: str, did: ArrayLike, of: SupportsInt | None = None, **terms: Unpack[Terms]
+    ) -> None:
+        """The fraction of runs that did something: booleans by run, or a count `of` so many."""
+        if of is None:
+            runs = np.asarray(did)
+            if runs.dtype != np.bool_:
+                raise ValueError(
+                    f"did: received an array of {runs.dtype}, give booleans by run, or a count and "
+                    "the number of runs (of=…)"
+                )
+            did, of = int(runs.sum()), int(runs.size)
+        self._claims.append(
+            claim_about_fraction(int(np.asarray(did)), int(of), name=name, **self._record(terms))
+        )
+
+    def _record(self, terms: Terms) -> dict[str, Any]:
+        unknown = sorted(terms.keys() - Terms.__annotations__.keys())
+        if unknown or not terms.get("says"):
+            raise TypeError(
+                f"a claim needs says=… and takes {', '.join(Terms.__annotations__)}; "
+                f"received {', '.join(terms) or 'nothing'}"
+            )
+        reason = terms.get("fails_because", "")
+        return {
+            "statement": terms["says"],
+            "place": terms.get("place", self._place),
+            "at_most": terms.get("at_most"),
+            "at_least": terms.get("at_least"),
+            "expected": "fails" if reason else "holds",
+            "because": reason or terms.get("note", ""),
+        }
+
+
+def _counted(values: ArrayLike) -> np.ndarray:
+    """The values of the runs that count, flat."""
+    flat = np.asarray(values, dtype=np.float64).ravel()
+    return flat[~np.isnan(flat)]

@@ -1,0 +1,192 @@
+"""Lines of labelled arrays: what a number does over runs, against something swept.
+
+They take an `xarray.DataArray`, one of its dimensions for the x axis and those that tell lines
+apart (`by`). In a run's number NaN means that the run does not count; an infinite value counts.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from tacit.draw._marks import Band, Line, Mark
+from tacit.draw._palette import Colour
+
+
+class Labelled(Protocol):
+    """The part of `xarray.DataArray` that is used here."""
+
+    @property
+    def dims(self) -> tuple[Any, ...]:
+        """The names of the dimensions."""
+
+    def __getitem__(self, key: Any) -> Any:
+        """The labels along a dimension."""
+
+    def sel(self, indexers: Any) -> Any:
+        """The part at some labels."""
+
+    def transpose(self, *dims: Any) -> Any:
+        """The same with its dimensions in this order."""
+
+
+def median_lines(
+    values: Labelled,
+    x: str,
+    *,
+    by: str | Sequence[str] = (),
+    label: str | Callable[..., str] | None = None,
+    colour: Colour | Mapping[Any, Colour] | None = None,
+    style: str | Mapping[Any, str] = "solid",
+    band: bool | Mapping[Any, bool] = True,
+    marker: str | None = "o",
+) -> list[Mark]:
+    """Medians over runs against `x`, with the middle half as a band; a line for each value of `by`.
+
+    The median is a run's own value (the nearest rank), since no number lies between one and
+    infinity. All dimensions but `x` and `by` are runs.
+
+    **Arguments:**
+
+    - `values`, `x`, `by`: the array, the dimension along the axis, those that tell lines apart.
+    - `label`: of a line: a template such as `"d = {width}, {iterate}"`, or a function of the
+      labels as keywords; None names the labels themselves, or nothing without `by`.
+    - `colour`, `style`, `band`: one for all, or a mapping from a label of the line, such as
+      `{"last": "solid", "best": "dotted"}`; colours count up by default.
+    - `marker`: on lines with a band; None is none.
+    """
+    return _summary_lines(values, x, _quartiles, by, label, colour, style, band, marker)
+
+
+def mean_lines(
+    values: Labelled,
+    x: str,
+    *,
+    by: str | Sequence[str] = (),
+    label: str | Callable[..., str] | None = None,
+    colour: Colour | Mapping[Any, Colour] | None = None,
+    style: str | Mapping[Any, str] = "solid",
+    band: bool | Mapping[Any, bool] = True,
+    marker: str | None = "o",
+) -> list[Mark]:
+    """Means over runs against `x` with a band of one standard deviation; see `median_lines`."""
+    return _summary_lines(values, x, _mean_and_spread, by, label, colour, style, band, marker)
+
+
+def lines(
+    values: Labelled,
+    x: str,
+    *,
+    by: str | Sequence[str] = (),
+    label: str | Callable[..., str] | None = None,
+    colour: Colour | Mapping[Any, Colour] | None = None,
+    style: str | Mapping[Any, str] = "solid",
+    marker: str | None = None,
+) -> list[Mark]:
+    """The values themselves against `x`, such as a theory's; see `median_lines`.
+
+    Dimensions other than `x` and `by` are runs, drawn as thin lines that share a label.
+    """
+    marks: list[Mark] = []
+    for place, line in enumerate(_split(values, x, by)):
+        look = line.look(place, label, colour, style)
+        alone = line.table.shape[1] == 1
+        for run in line.table.T:
+            kept: dict[str, Any] = {} if alone else {"width": 0.8, "opacity": 0.6}
+            marks.append(Line(line.x, run, marker=marker, **look, **kept))
+    return marks
+
+
+class _OneLine:
+    """What one line shows: its labels, its places on the axis, and its runs (place, run)."""
+
+    def __init__(self, labels: dict[str, Any], x: np.ndarray, table: np.ndarray) -> None:
+        order = np.argsort(x, kind="stable")
+        self.labels, self.x, self.table = labels, x[order], table[order]
+
+    def look(
+        self,
+        place: int,
+        label: str | Callable[..., str] | None,
+        colour: Any,
+        style: Any,
+    ) -> dict[str, Any]:
+        return {
+            "label": self._words(label),
+            "colour": place if colour is None else self.choose("colour", colour),
+            "style": self.choose("style", style),
+        }
+
+    def choose(self, option: str, choice: Any) -> Any:
+        """The value for this line, of an option that may be a mapping from labels."""
+        if not isinstance(choice, Mapping):
+            return choice
+        for value in self.labels.values():
+            if value in choice:
+                return choice[value]
+        raise ValueError(
+            f"{option}: received a mapping from {list(choice)}, none of which is a label of the "
+            f"line {self.labels}"
+        )
+
+    def _words(self, label: str | Callable[..., str] | None) -> str | None:
+        if label is None:
+            return ", ".join(str(value) for value in self.labels.values()) or None
+        return label.format(**self.labels) if isinstance(label, str) else label(**self.labels)
+
+
+def _split(values: Labelled, x: str, by: str | Sequence[str]) -> Iterator[_OneLine]:
+    """One table of runs for every combination of labels along `by`."""
+    names = (by,) if isinstance(by, str) else tuple(by)
+    for name in (x, *names):
+        if name not in values.dims:
+            raise ValueError(
+                f"values: received an array over {list(values.dims)}, without {name!r}"
+            )
+    choices = [_labels(values, name) for name in names]
+    for chosen in itertools.product(*choices):
+        labels = dict(zip(names, chosen, strict=True))
+        part = values.sel(labels) if labels else values
+        table = part.transpose(x, *(dim for dim in part.dims if dim != x)).values
+        places = np.asarray(values[x].values, dtype=float)
+        yield _OneLine(labels, places, np.asarray(table, dtype=float).reshape(len(places), -1))
+
+
+def _labels(values: Labelled, name: str) -> list[Any]:
+    return [label.item() for label in values[name].values]
+
+
+def _summary_lines(
+    values: Labelled,
+    x: str,
+    summary: Callable[[np.ndarray], tuple[float, float, float]],
+    by: str | Sequence[str],
+    label: str | Callable[..., str] | None,
+    colour: Any,
+    style: Any,
+    band: Any,
+    marker: str | None,
+) -> list[Mark]:
+    marks: list[Mark] = []
+    for place, line in enumerate(_split(values, x, by)):
+        low, middle, high = np.full((3, len(line.x)), np.nan)
+        for row, runs in enumerate(line.table):
+            counted = runs[~np.isnan(runs)]
+            if counted.size:
+                low[row], middle[row], high[row] = summary(counted)
+        look, banded = line.look(place, label, colour, style), line.choose("band", band)
+        if banded:
+            marks.append(Band(line.x, low, high, colour=look["colour"]))
+        marks.append(Line(line.x, middle, marker=marker if banded else None, **look))
+    return marks
+
+
+def _quartiles(runs: np.ndarray) -> tuple[float, float, float]:
+    low, middle, high = np.quantile(runs, [0.25, 0.5, 0.75], method="nearest")
+    return low, middle, high
+
+
+def _mean_and_spread(runs: np.ndarray) -> tuple[float, float, float]:
+    mean, spread = runs.mean(), runs.std()
+    return mean - spread, mean, mean + spread

@@ -1,0 +1,241 @@
+"""What an experiment is: its parameters, a cell, claims and a figure."""
+
+import abc
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+
+import numpy as np
+
+from tacit.claims import Claim
+from tacit.experiments._errors import UsageError, nearest
+from tacit.experiments._parameter import METADATA, Parameter, fixed, swept
+from tacit.store import PRESENT, Variable
+from tacit.sweep import Batch, Grid
+
+if TYPE_CHECKING:  # for `tacit list` and `tacit --help`, which import neither
+    import xarray
+
+    from tacit.draw import Figure
+
+OUTCOMES = ("converged", "stopped", "diverged", "stalled", "failed")
+"""How a cell may end; `failed` is for one that raised, with its batch and alone."""
+
+_OUTCOME = Variable("how the run ended", dtype="str")
+_ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*")
+# The names that `reproduce` and the dataset keep for themselves.
+_RESERVED = frozenset(
+    {"content", "experiment", "executor", "fresh", "origins", "preset", "progress", "results"}
+    | {"retries", "seeds", "version", PRESENT, "outcome"}
+)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(swept, fixed))
+class Experiment(abc.ABC):
+    """One figure (or table) as its parameters, a cell, claims and a figure.
+
+    ```python
+    class Decay(Experiment):
+        id, figure, summary = "mine/decay", "ours", "final loss against the learning rate"
+
+        rate: tuple[float, ...] = swept((1e-3, 1e-2), "learning rate", low=0)
+        seed: tuple[int, ...] = swept(range(8), "seed of the start", low=0)
+        steps: int = fixed(1000, "steps of descent", low=1)
+
+        presets = {"smoke": dict(seed=range(2)), "quick": {}, "paper": dict(seed=range(50))}
+
+        def variables(self): ...
+        def cell(self, batch): ...
+    ```
+
+    Every subclass is made a frozen dataclass whose fields are its parameters, declared with `swept`
+    (an axis of the grid) or `fixed`. Values are checked and brought to their kind when an
+    experiment is made, so that one that exists is a valid one.
+
+    **Class attributes:**
+
+    - `id`: `paper/figure`, lower case; also the folder of its results.
+    - `figure`: the place in the paper; `paper` is the first part of the id unless it is given.
+    - `summary`: what is compared, in a line; by default the first line of the docstring.
+    - `version`: raise it whenever the same parameters would give other results.
+    - `presets`: named values of parameters (`smoke`, `quick`, `paper`); others keep their defaults.
+    - `batch_by`, `chunk`: how the grid is cut into batches, see `tacit.sweep.Grid`.
+    """
+
+    id: ClassVar[str]
+    paper: ClassVar[str]
+    figure: ClassVar[str]
+    summary: ClassVar[str]
+    version: ClassVar[int] = 1
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]]
+    batch_by: ClassVar[str | tuple[str, ...]] = ()
+    chunk: ClassVar[Mapping[str, int]] = {}
+
+    source: ClassVar[str | None] = None
+    """How a worker process finds it: an id or a file; None if it can only be pickled."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own, words = set(vars(cls)), vars(cls).get("__doc__")
+        if "id" in own and "paper" not in own:
+            cls.paper = cls.id.partition("/")[0]
+        if words and "summary" not in own:
+            cls.summary = _first_line(words)
+        dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+
+    def __post_init__(self) -> None:
+        for name, spec in self.parameters().items():
+            object.__setattr__(self, name, spec.normalised(name, getattr(self, name)))
+        self.check()
+
+    # What an author writes.
+
+    @abc.abstractmethod
+    def variables(self) -> Mapping[str, Variable]:
+        """The stored quantities with their dimensions beyond the grid's; `outcome` is added."""
+
+    def coordinates(self) -> Mapping[str, Sequence[Any] | np.ndarray]:
+        """The values along those further dimensions; they may depend on fixed parameters only."""
+        return {}
+
+    @abc.abstractmethod
+    def cell(self, batch: Batch) -> Mapping[str, Any]:
+        """Compute a batch: arrays by name, with the batch along the leading axis, and `outcome`.
+
+        The experiment's swept fields hold the values of this batch alone: a cell's result may
+        depend on its own parameters, never on which others happen to be in the grid. A cell that
+        returns no `outcome` has converged.
+        """
+
+    def counts(self, runs: "xarray.Dataset") -> "xarray.DataArray":
+        """Which runs count in claims and figures; by default all but diverged and failed ones."""
+        return runs["outcome"].isin(("converged", "stopped", "stalled"))
+
+    def counted(self, runs: "xarray.Dataset", name: str) -> "xarray.DataArray":
+        """A stored variable with NaN for the runs that do not count."""
+        return runs[name].where(self.counts(runs))
+
+    def claims(self, runs: "xarray.Dataset") -> Iterable[Claim]:
+        """The claims, decided from the stored dataset; see `tacit.claims.Claims`. None by default.
+
+        `runs` holds the cells of this experiment and, for each, the declared variables.
+        """
+        return ()
+
+    def draw(self, runs: "xarray.Dataset") -> "Figure":
+        """The figure; by default every stored number against the first swept axis."""
+        from tacit.experiments._default_figure import default_figure
+
+        return default_figure(self, runs)
+
+    def check(self) -> None:  # noqa: B027, most experiments have nothing to check
+        """Raise a `UsageError` where parameters contradict each other; for subclasses."""
+
+    def missing(self) -> str | None:
+        """What this machine lacks to run it, such as a data set, in one sentence; None if nothing.
+
+        `tacit reproduce --all` then skips it with that sentence; asked for by its id, it is refused
+        with the same sentence.
+        """
+        return None
+
+    def grid(self) -> Grid:
+        """The cells, and how they are cut into batches."""
+        by = (self.batch_by,) if isinstance(self.batch_by, str) else self.batch_by
+        return Grid(self.axes(), batch_by=by, chunk=self.chunk)
+
+    # What the rest of tacit asks of it.
+
+    @classmethod
+    def parameters(cls) -> dict[str, Parameter]:
+        """What is known of each parameter, in the order of declaration."""
+        found = {}
+        for entry in dataclasses.fields(cls):  # type: ignore[arg-type]
+            if METADATA not in entry.metadata:
+                raise ValueError(
+                    f"{cls.__name__}.{entry.name}: declare it with swept(…) or fixed(…)"
+                )
+            found[entry.name] = entry.metadata[METADATA]
+        return found
+
+    @classmethod
+    def parameter_named(cls, name: str) -> Parameter:
+        """What is known of one parameter; a wrong name is a `UsageError` with the nearest ones."""
+        known = cls.parameters()
+        if name not in known:
+            raise UsageError(f"{name}: there is no such parameter, {nearest(name, known)}")
+        return known[name]
+
+    @classmethod
+    def from_preset(cls, name: str, *, seeds: int | None = None, **overrides: Any) -> Self:
+        """The experiment at a preset, with the seeds 0, …, seeds − 1 and other values if given."""
+        if name not in cls.presets:
+            hint = nearest(name, cls.presets)
+            raise UsageError(f"preset: {cls.id} has no preset {name!r}, {hint}")
+        return cls(**cls.presets[name]).replace(seeds=seeds, **overrides)
+
+    def replace(self, *, seeds: int | None = None, **overrides: Any) -> Self:
+        """The experiment with other values; a swept parameter takes several or one."""
+        for name in overrides:
+            self.parameter_named(name)
+        if seeds is not None:
+            if "seed" in overrides:
+                raise UsageError(
+                    f"seeds: received {seeds} and values for seed, give one of the two"
+                )
+            spec = self.parameters().get("seed")
+            if spec is None or not spec.swept:
+                raise UsageError(f"seeds: received {seeds}, but this experiment has no seeds")
+            if isinstance(seeds, bool) or not isinstance(seeds, int) or not 1 <= seeds <= 100_000:
+                raise UsageError(
+                    f"seeds: received {seeds!r}, allowed is an integer from 1 to 100000"
+                )
+            overrides["seed"] = tuple(range(seeds))
+        return dataclasses.replace(self, **overrides)  # type: ignore[type-var]
+
+    def axes(self) -> dict[str, tuple[Any, ...]]:
+        """The axes of the grid: swept parameters and their values."""
+        return {n: getattr(self, n) for n, spec in self.parameters().items() if spec.swept}
+
+    def constants(self) -> dict[str, Any]:
+        """The parameters that all cells share, without those of analysis only."""
+        return {
+            name: getattr(self, name)
+            for name, spec in self.parameters().items()
+            if not spec.swept and not spec.analysis
+        }
+
+    def stored(self) -> dict[str, Variable]:
+        """The declared variables, with `outcome` among them."""
+        return {"outcome": _OUTCOME, **self.variables()}
+
+
+def check_experiment(kind: type[Experiment]) -> None:
+    """Check what a class declares, so that a wrong declaration is named before anything runs."""
+    name = kind.__name__
+    lacking = [
+        word for word in ("id", "figure", "summary", "presets") if not getattr(kind, word, 0)
+    ]
+    if lacking:
+        raise ValueError(f"{name} lacks the class attributes {lacking}")
+    if not _ID.fullmatch(kind.id):
+        raise ValueError(f"{name}.id is {kind.id!r}, the form is 'paper/figure'")
+    if isinstance(kind.version, bool) or not isinstance(kind.version, int) or kind.version < 1:
+        raise ValueError(f"{name}.version is {kind.version!r}, it must be 1 or more")
+    taken = sorted(_RESERVED & kind.parameters().keys())
+    if taken:
+        raise ValueError(f"{name} has fields {taken}, names that tacit keeps")
+    for preset, values in kind.presets.items():
+        if not isinstance(values, Mapping):
+            raise ValueError(f"{name}.presets[{preset!r}] is {values!r}, give a dict of parameters")
+        unknown = sorted(values.keys() - kind.parameters().keys())
+        if unknown:
+            raise ValueError(f"{name}.presets[{preset!r}] names {unknown}, which are no parameters")
+        kind(**values).grid()  # its own checks: axes there, batch_by and chunk among them
+
+
+def _first_line(docstring: str) -> str:
+    """The first line as a phrase: no full stop, and no capital unless a name begins it."""
+    line = docstring.strip().splitlines()[0].rstrip(".")
+    return line if line[1:2].isupper() else line[:1].lower() + line[1:]
