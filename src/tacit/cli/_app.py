@@ -1,21 +1,18 @@
 """`tacit`: the commands, and the one place where errors become sentences and exit codes."""
 
 import errno
+import importlib
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from tacit._version import __version__
-from tacit.cli import _list, _merge, _reproduce, _status, _verify
-from tacit.experiments import UsageError, results_folder
-from tacit.store import StoreError, WriteError
-from tacit.sweep import WorkersError, WorkersLostError
 
-NOT_AS_EXPECTED, WRONG_USE, INTERRUPTED = 1, 2, _reproduce.INTERRUPTED
+NOT_AS_EXPECTED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(
     name="tacit",
@@ -69,7 +66,7 @@ def _common(
 @app.command("list")
 def list_command(as_json: AsJson = False, results: Results = None) -> int:
     """The experiments: id, the paper's figure, one line, the last result."""
-    return _list.run(as_json=as_json, results=results)
+    return _command("list", as_json=as_json, results=results)
 
 
 @app.command("reproduce")
@@ -116,7 +113,8 @@ def reproduce_command(
 
     Exit 0 when every decided verdict is the expected one, 1 when one differs, 2 on wrong use.
     """
-    return _reproduce.run(
+    return _command(
+        "reproduce",
         ids or [],
         every=every,
         preset=preset,
@@ -147,7 +145,8 @@ def status_command(
     as_json: AsJson = False,
 ) -> int:
     """How many cells are done, missing, diverged and failed, and why they failed."""
-    return _status.run(
+    return _command(
+        "status",
         targets or [],
         preset=preset,
         settings=settings or [],
@@ -172,7 +171,7 @@ def merge_command(
     as_json: AsJson = False,
 ) -> int:
     """Take stored parts that were made elsewhere: on a GPU machine, on a cluster."""
-    return _merge.run(sources, into=results_folder(into), as_json=as_json)
+    return _command("merge", sources, into=into, as_json=as_json)
 
 
 @app.command("verify")
@@ -215,7 +214,8 @@ def verify_command(
 
     Exit 0 when nothing unexpected happened, 1 when something did, 2 on wrong use.
     """
-    return _verify.run(
+    return _command(
+        "verify",
         targets or [],
         instances=instances,
         seed=seed,
@@ -225,6 +225,12 @@ def verify_command(
         results=results,
         as_json=as_json,
     )
+
+
+def _command(name: str, *arguments: Any, **options: Any) -> int:
+    """Import a command when it is run, so that `tacit --help` imports none of them."""
+    code: int = importlib.import_module(f"tacit.cli._{name}").run(*arguments, **options)
+    return code
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -241,29 +247,40 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (UsageError, StoreError, WorkersError) as error:
-        return _wrong_use(str(error))
-    except (WriteError, WorkersLostError) as error:
-        print(f"tacit: {error}", file=sys.stderr)
-        return NOT_AS_EXPECTED
-    except OSError as error:  # a full disk under the figure or the page
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise
-        print(f"tacit: {WriteError(error.filename or 'the results', error)}", file=sys.stderr)
-        return NOT_AS_EXPECTED
     except typer.Exit as end:
         return int(end.exit_code)
     except Exception as error:
-        # A usage error of the parser: Typer brings its own copy of the class in new versions.
-        if hasattr(error, "format_message") and getattr(error, "exit_code", None) == WRONG_USE:
-            return _wrong_use(error.format_message() or "what do you want? See tacit --help")
-        raise
+        explained = _explained(error)
+        if explained is None:
+            raise
+        print(f"tacit: {explained.sentence}", file=sys.stderr)
+        return explained.code
     return int(code or 0)
 
 
-def _wrong_use(sentence: str) -> int:
-    print(f"tacit: {sentence}", file=sys.stderr)
-    return WRONG_USE
+class _Explained(NamedTuple):
+    sentence: str
+    code: int
+
+
+def _explained(error: Exception) -> _Explained | None:
+    """The sentence and the exit code for an error that a user can mend; None for a bug of ours."""
+    # A usage error of the parser: Typer brings its own copy of the class in new versions.
+    if hasattr(error, "format_message") and getattr(error, "exit_code", None) == WRONG_USE:
+        return _Explained(error.format_message() or "what do you want? See tacit --help", WRONG_USE)
+    from tacit._errors import UsageError
+    from tacit.store import StoreError, WriteError
+    from tacit.sweep import WorkersError, WorkersLostError
+
+    if isinstance(error, UsageError | StoreError | WorkersError):
+        return _Explained(str(error), WRONG_USE)
+    if isinstance(error, WriteError | WorkersLostError):
+        return _Explained(str(error), NOT_AS_EXPECTED)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        # a full disk under the figure or the page
+        full = WriteError(error.filename or "the results", error)
+        return _Explained(str(full), NOT_AS_EXPECTED)
+    return None
 
 
 def _keep_compiled_programs() -> None:

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tacit.experiments import results_folder
 from tacit.store import Store, StoreError, stores_in
 
 
-def run(sources: Sequence[Path], *, into: Path, as_json: bool) -> int:
+def run(sources: Sequence[Path], *, into: Path | None, as_json: bool) -> int:
     """Take the parts of stores made elsewhere; what does not fit is found before any is taken."""
-    pairs = _pairs(sources, into)
+    pairs = _pairs(sources, results_folder(into))
     records = [_merged(target, found) for target, found in pairs.items()]
     if as_json:
         print(json.dumps({"stores": records}, ensure_ascii=False))
