@@ -1,10 +1,12 @@
-"""The page of errata, made from the registry and from the checks that show them."""
+"""The page of errata, generated from the registry and from the checks that show them."""
 
+import functools
 import math
 
+from tacit.statements._instance import draw_instance
 from tacit.statements._registry import find_statements
 from tacit.statements._statement import Statement
-from tacit.statements._trial import Trial, try_statement
+from tacit.statements._trial import DrawInstance, Trial, try_statement
 from tacit.statements._verify import try_printed
 
 _HEAD = """\
@@ -18,8 +20,11 @@ where the inequality is violated. The corrected form satisfies its bound in ever
 """
 
 
-def errata_page() -> str:
-    """The errata in Markdown, paper by paper. The numbers are rounded so that machines agree."""
+def errata_page(*, draw: DrawInstance | None = None) -> str:
+    """The errata in Markdown, paper by paper. Numbers are rounded so that machines agree.
+
+    `draw` is as for `try_statement`; by default each instance is drawn once.
+    """
     lines = [_HEAD]
     paper = ""
     for statement in find_statements():
@@ -28,12 +33,12 @@ def errata_page() -> str:
         if statement.paper != paper:
             paper = statement.paper
             lines += [f"\n## {paper}\n"]
-        lines += _entries(statement)
+        lines += _entries(statement, draw or functools.cache(draw_instance))
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _entries(statement: Statement) -> list[str]:
-    trial = try_statement(statement)
+def _entries(statement: Statement, draw: DrawInstance) -> list[str]:
+    trial = try_statement(statement, draw=draw)
     if statement.expected == "fails":
         return _entry(
             statement, statement.place, statement.words, f"none is known: {statement.because}",
@@ -41,7 +46,7 @@ def _entries(statement: Statement) -> list[str]:
         )  # fmt: skip
     lines = []
     for erratum in statement.errata:
-        printed = try_printed(statement, erratum)
+        printed = try_printed(statement, erratum, draw=draw)
         missing = f" on instances without “{erratum.without}”" if erratum.without else ""
         lines += _entry(
             statement,
@@ -72,6 +77,6 @@ def _margin(statement: Statement, trial: Trial) -> str:
 
 
 def _bound(statement: Statement, trial: Trial) -> str:
-    """Rounding differs between machines: the bound that it satisfies says enough."""
+    """The bound in place of the margin, whose rounding errors differ between machines."""
     name = "residual at most" if statement.kind == "equality" else "slack at least"
     return f"{name} {statement.bound:.0e}" + ("" if trial.met else " (NOT SATISFIED)")

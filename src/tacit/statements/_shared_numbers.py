@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+Array = np.ndarray
+
 
 def residual(found: Any, expected: Any, *, scale: float | None = None) -> float:
     """The largest difference of entries over `scale`: the largest entry of either unless given.

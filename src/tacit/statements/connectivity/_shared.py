@@ -6,11 +6,12 @@ algebra can be judged to rounding. That large Gaussian networks have those limit
 itself, in standard deviations.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-Array = np.ndarray
+from tacit.statements._shared_numbers import Array
 
 LIMIT = "z₀ = 0, and all scalar products have their values at N → ∞"
 
@@ -116,6 +117,49 @@ def is_limit(W0: Array, w: Array, m: Array, g: float) -> bool:
     return bool(np.max(np.abs(np.array(found) - expected)) <= 1e-9 * beta**4)
 
 
-def gaussian(rng: np.random.Generator, size: int, g: float) -> Array:
-    """W₀ with independent N(0, g²/N) entries."""
-    return rng.normal(size=(size, size)) * (g / np.sqrt(size))
+def orthonormal(rng: np.random.Generator) -> dict[str, Any]:
+    size = int(rng.integers(2, 7))
+    w, m = orthogonal(rng, size)[:2].copy()
+    return {"w": w, "m": m, "target": float(rng.choice([-1.0, 1.0]) * rng.uniform(0.2, 2.5))}
+
+
+ORTHOGONAL = "wᵀm = 0"
+
+
+UNIT = "|w| = |m| = 1"
+
+
+ORTHONORMAL = {
+    ORTHOGONAL: lambda w, m: abs(w @ m) < 1e-12,
+    UNIT: lambda w, m: max(abs(w @ w - 1), abs(m @ m - 1)) < 1e-12,
+}
+
+
+def inverse_of(W0: Array) -> Array:
+    return np.linalg.inv(np.eye(len(W0)) - W0)
+
+
+def reach_of(g: float, target: float) -> float:
+    """A time well inside the circle in which the square roots below are analytic."""
+    beta = 1 / (1 - g**2)
+    return 0.1 / (beta**2 * max(1.0, abs(target) * np.sqrt(beta)))
+
+
+def third_factors(
+    B: Array, w: Array, m: Array, beta: float, target: float, *,
+    transposed: bool = False, hat: float = 12.0,
+) -> Callable[[float], tuple[Array, Array]]:  # fmt: skip
+    """U and V of (53) at a time τ, (N, 2) each, with the coefficients (48)–(52)."""
+    row = B @ w if transposed else B.T @ w
+
+    def factors(tau: float) -> tuple[Array, Array]:
+        root = np.sqrt(complex(tau * target))
+        a = root * np.sqrt(1 - tau * beta**2 / 2 + tau**2 * beta**4 / 6)
+        b = (tau**2 * target**2 * beta / 2 - tau**3 * target**2 * beta**3 / 2) / a
+        c = tau**3 / 6 * target**3 * beta**2 / a
+        small = root * tau * target * beta / np.sqrt(hat)
+        U = [B.T @ (a * w + b * B @ m + c * B @ B.T @ w), small * B.T @ B @ m]
+        V = [B @ (a * m + b * row + c * B.T @ B @ m), small * B @ B.T @ w]
+        return np.stack(U, axis=1), np.stack(V, axis=1)
+
+    return factors

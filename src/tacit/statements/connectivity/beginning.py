@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import complex_step, residual
-from tacit.statements._statement import statement
-from tacit.statements.connectivity._shared import Array, flow_series, orthogonal
+from tacit.statements import complex_step, residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.connectivity._shared import ORTHOGONAL, ORTHONORMAL, flow_series, orthonormal
 from tacit.theory.connectivity import change_series
 
 
@@ -50,23 +50,9 @@ def equation_6(
     return residual(-complex_step(loss, W), formula)
 
 
-def orthonormal(rng: np.random.Generator) -> dict[str, Any]:
-    size = int(rng.integers(2, 7))
-    w, m = orthogonal(rng, size)[:2].copy()
-    return {"w": w, "m": m, "target": float(rng.choice([-1.0, 1.0]) * rng.uniform(0.2, 2.5))}
-
-
 def _oblique(rng: np.random.Generator) -> dict[str, Any]:
     drawn = orthonormal(rng)
     return {**drawn, "m": 0.98 * drawn["m"] + np.sqrt(1 - 0.98**2) * drawn["w"]}
-
-
-ORTHOGONAL = "wᵀm = 0"
-UNIT = "|w| = |m| = 1"
-ORTHONORMAL = {
-    ORTHOGONAL: lambda w, m: abs(w @ m) < 1e-12,
-    UNIT: lambda w, m: max(abs(w @ w - 1), abs(m @ m - 1)) < 1e-12,
-}
 
 
 @statement(

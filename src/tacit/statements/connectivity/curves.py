@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import statement
+from tacit.statements import residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements._shared_systems import gaussian
 from tacit.statements.connectivity._shared import (
     LIMIT,
-    Array,
     coefficients,
     flow_series,
-    gaussian,
     is_limit,
     limit_network,
     overlapping_network,

@@ -4,29 +4,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import Erratum, statement
+from tacit.statements import Erratum, residual, statement
+from tacit.statements._shared_numbers import Array
 from tacit.statements.connectivity._shared import (
     LIMIT,
-    Array,
     coefficients,
     flow_series,
+    inverse_of,
     is_limit,
     limit_network,
     overlapping_network,
+    reach_of,
+    third_factors,
 )
 
 _RIGHT_ROW = "wᵀB in the place of wᵀBᵀ, as in (35) and (47)"
-
-
-def inverse_of(W0: Array) -> Array:
-    return np.linalg.inv(np.eye(len(W0)) - W0)
-
-
-def reach_of(g: float, target: float) -> float:
-    """A time well inside the circle in which the square roots below are analytic."""
-    beta = 1 / (1 - g**2)
-    return 0.1 / (beta**2 * max(1.0, abs(target) * np.sqrt(beta)))
 
 
 def _second(
@@ -39,26 +31,6 @@ def _second(
         a = np.sqrt(complex(tau * target - tau**2 / 2 * target * beta**2))
         b = tau**2 / 2 * target**2 * beta / a
         return B.T @ (a * w + b * B @ m), B @ (a * m + b * row)
-
-    return factors
-
-
-def third_factors(
-    B: Array, w: Array, m: Array, beta: float, target: float, *,
-    transposed: bool = False, hat: float = 12.0,
-) -> Callable[[float], tuple[Array, Array]]:  # fmt: skip
-    """U and V of (53) at a time τ, (N, 2) each, with the coefficients (48)–(52)."""
-    row = B @ w if transposed else B.T @ w
-
-    def factors(tau: float) -> tuple[Array, Array]:
-        root = np.sqrt(complex(tau * target))
-        a = root * np.sqrt(1 - tau * beta**2 / 2 + tau**2 * beta**4 / 6)
-        b = (tau**2 * target**2 * beta / 2 - tau**3 * target**2 * beta**3 / 2) / a
-        c = tau**3 / 6 * target**3 * beta**2 / a
-        small = root * tau * target * beta / np.sqrt(hat)
-        U = [B.T @ (a * w + b * B @ m + c * B @ B.T @ w), small * B.T @ B @ m]
-        V = [B @ (a * m + b * row + c * B.T @ B @ m), small * B @ B.T @ w]
-        return np.stack(U, axis=1), np.stack(V, axis=1)
 
     return factors
 

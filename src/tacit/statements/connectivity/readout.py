@@ -4,19 +4,21 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import Erratum, statement
+from tacit.statements import Erratum, residual, statement
+from tacit.statements._shared_numbers import Array
 from tacit.statements.connectivity._shared import (
     LIMIT,
-    Array,
+    ORTHONORMAL,
     coefficients,
     flow_series,
+    inverse_of,
     is_limit,
     limit_network,
+    orthonormal,
     overlapping_network,
+    reach_of,
+    third_factors,
 )
-from tacit.statements.connectivity.beginning import ORTHONORMAL, orthonormal
-from tacit.statements.connectivity.factors import inverse_of, reach_of, third_factors
 
 _ALIKE = "w and m have the same moments"
 

@@ -4,18 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import statement
+from tacit.statements import residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements._shared_systems import gaussian
 from tacit.statements.connectivity._shared import (
     LIMIT,
-    Array,
     flow_series,
-    gaussian,
+    inverse_of,
     is_limit,
     limit_network,
     output_of_change,
 )
-from tacit.statements.connectivity.factors import inverse_of
 from tacit.theory.connectivity import shuffled_loss, shuffled_output_series
 
 _APART = "the shuffled inverse is independent of W₀, w and m, with mean I"

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.connectivity._shared import Array, gaussian
+from tacit.statements import Erratum, residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements._shared_systems import gaussian
 from tacit.theory.connectivity import traces
 
 _TERMS = 48  # of each sum: g² ≤ 0.3 to this power is below rounding

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import Erratum, statement
+from tacit.statements import Erratum, residual, statement
 
 _TERMS = 80  # of each sum: g² ≤ 0.5 to this power is below rounding
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray
+from tacit.statements import residual
+from tacit.statements._shared_numbers import Array
 
 
 def product(factors: Array) -> Array:
@@ -88,3 +89,63 @@ def stable_rank(matrix: Array) -> float:
     """‖W‖²_F/‖W‖²₂."""
     values = np.linalg.svd(matrix, compute_uv=False)
     return float(np.sum(values**2) / values[0] ** 2)
+
+
+def member(numbers: Any, blocks: int, block_size: int) -> Array:
+    """M(a, b, c): a on the diagonal, b elsewhere in the diagonal blocks, c outside of them."""
+    a, b, c = numbers
+    owner = np.arange(blocks * block_size) // block_size
+    found = np.where(owner[:, None] == owner[None, :], b, c).astype(float)
+    np.fill_diagonal(found, a)
+    return found
+
+
+def parameters(matrix: Array, blocks: int, block_size: int) -> tuple[float, float, float]:
+    """The (a, b, c) for which M(a, b, c) is nearest: means over its three kinds of entries."""
+    kinds = member((0, 1, 2), blocks, block_size)
+    a, b, c = (float(np.mean(matrix[kinds == kind])) if np.any(kinds == kind) else 0.0
+               for kind in (0, 1, 2))  # fmt: skip
+    return a, b, c
+
+
+def distance(matrix: Array, blocks: int, block_size: int) -> float:
+    """From the family, relative to the largest entry."""
+    return residual(matrix, member(parameters(matrix, blocks, block_size), blocks, block_size))
+
+
+_SIZES = [(2, 1), (3, 1), (2, 2), (2, 1), (3, 1), (2, 3)]
+
+
+def setting(rng: np.random.Generator) -> dict[str, Any]:
+    """L, α, m, n, s and w*, with starts from small ones to ones beyond the target."""
+    blocks, block_size = _SIZES[rng.integers(len(_SIZES))]
+    return {
+        "depth": int(rng.integers(2, 5)),
+        "scale": rng.uniform(0.25, 1.2),
+        "ratio": 1 + 10 ** rng.uniform(-0.5, 1.5),
+        "blocks": blocks,
+        "block_size": block_size,
+        "target": rng.uniform(0.5, 2),
+    }
+
+
+BALANCED = "AᵀA = BBᵀ at the start"
+
+
+def balanced_factors(rng: np.random.Generator, size: int, spread: float = 2.0) -> Array:
+    """B = R√S Pᵀ and A = Q√S Rᵀ with rotations Q, R, P: balanced, both determinants positive."""
+    turns = np.linalg.qr(rng.normal(size=(3, size, size)))[0]
+    turns[np.linalg.det(turns) < 0, :, 0] *= -1
+    Q, R, P = turns
+    S = np.sqrt(spread ** rng.uniform(-1, 1, size=size))
+    return np.stack([R * S @ P.T, Q * S @ R.T])
+
+
+def is_balanced(factors: Array) -> bool:
+    """Whether AᵀA = BBᵀ to rounding."""
+    return residual(factors[1].T @ factors[1], factors[0] @ factors[0].T) < 1e-12
+
+
+def random_pattern(rng: np.random.Generator, size: int) -> Array:
+    """The diagonal, and most of the other entries."""
+    return (rng.random((size, size)) < 0.7) | (np.eye(size) > 0)

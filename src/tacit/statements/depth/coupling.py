@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual, slack
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.depth._shared import Array, diagonal_blocks, flow, jacobian, start
+from tacit.statements import Erratum, residual, slack, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.depth._shared import diagonal_blocks, flow, jacobian, start
 from tacit.theory.depth import coupled_groups, coupling
 
 _DEEP = "L ≥ 3"

@@ -4,31 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import statement
-from tacit.statements.depth._shared import Array
-
-
-def member(numbers: Any, blocks: int, block_size: int) -> Array:
-    """M(a, b, c): a on the diagonal, b elsewhere in the diagonal blocks, c outside of them."""
-    a, b, c = numbers
-    owner = np.arange(blocks * block_size) // block_size
-    found = np.where(owner[:, None] == owner[None, :], b, c).astype(float)
-    np.fill_diagonal(found, a)
-    return found
-
-
-def parameters(matrix: Array, blocks: int, block_size: int) -> tuple[float, float, float]:
-    """The (a, b, c) for which M(a, b, c) is nearest: means over its three kinds of entries."""
-    kinds = member((0, 1, 2), blocks, block_size)
-    a, b, c = (float(np.mean(matrix[kinds == kind])) if np.any(kinds == kind) else 0.0
-               for kind in (0, 1, 2))  # fmt: skip
-    return a, b, c
-
-
-def distance(matrix: Array, blocks: int, block_size: int) -> float:
-    """From the family, relative to the largest entry."""
-    return residual(matrix, member(parameters(matrix, blocks, block_size), blocks, block_size))
+from tacit.statements import residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.depth._shared import member
 
 
 def _two_sums(rng: np.random.Generator) -> dict[str, Any]:

@@ -5,36 +5,24 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import complex_step, residual, slack
-from tacit.statements._statement import statement
+from tacit.statements import complex_step, residual, slack, statement
+from tacit.statements._shared_numbers import Array
 from tacit.statements.depth._shared import (
-    Array,
     diagonal_blocks,
+    distance,
     first_eigenvalues,
     flow,
     loss,
+    member,
+    parameters,
     product,
+    setting,
     start,
 )
-from tacit.statements.depth.family import distance, member, parameters
 from tacit.theory.depth import conserved_quantity, reduced_flow
 
 _EQUAL = "all observed values are w*"
 _ALIKE = "every factor starts as the same matrix (7)"
-_SIZES = [(2, 1), (3, 1), (2, 2), (2, 1), (3, 1), (2, 3)]
-
-
-def setting(rng: np.random.Generator) -> dict[str, Any]:
-    """L, α, m, n, s and w*, with starts from small ones to ones beyond the target."""
-    blocks, block_size = _SIZES[rng.integers(len(_SIZES))]
-    return {
-        "depth": int(rng.integers(2, 5)),
-        "scale": rng.uniform(0.25, 1.2),
-        "ratio": 1 + 10 ** rng.uniform(-0.5, 1.5),
-        "blocks": blocks,
-        "block_size": block_size,
-        "target": rng.uniform(0.5, 2),
-    }
 
 
 def follow(

@@ -4,17 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual, slack
-from tacit.statements._statement import Erratum, statement
+from tacit.statements import Erratum, residual, slack, statement
+from tacit.statements._shared_numbers import Array
 from tacit.statements.depth._shared import (
-    Array,
     diagonal_blocks,
     first_eigenvalues,
     flow,
     product,
+    setting,
     start,
 )
-from tacit.statements.depth.invariance import setting
 from tacit.theory.depth import limit_singular_values
 
 _DEEP = "L ≥ 3"

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.depth._shared import Array, product
+from tacit.statements import Erratum, residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.depth._shared import product
 from tacit.theory.depth import disconnected_limit
 
 _ZERO_LOSS = "the flow converges to zero loss"

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual, slack
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.depth._shared import Array, flow, loss, product, stable_rank
+from tacit.statements import Erratum, residual, slack, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.depth._shared import flow, loss, product, stable_rank
 from tacit.theory.depth import plasticity_bound
 
 _UPPER = np.array([[True, True], [False, True]])

@@ -4,39 +4,22 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual, slack
-from tacit.statements._statement import statement
+from tacit.statements import residual, slack, statement
+from tacit.statements._shared_numbers import Array
 from tacit.statements.depth._shared import (
-    Array,
+    BALANCED,
+    balanced_factors,
     flow,
+    is_balanced,
     jacobian,
     loss,
     product,
+    random_pattern,
     stable_rank,
 )
 from tacit.theory.depth import lazy_bound
 
-BALANCED = "AᵀA = BBᵀ at the start"
 _SMALL = "loss ≤ σ_min⁶/(1152 d σ_max²) at the start"
-
-
-def balanced_factors(rng: np.random.Generator, size: int, spread: float = 2.0) -> Array:
-    """B = R√S Pᵀ and A = Q√S Rᵀ with rotations Q, R, P: balanced, both determinants positive."""
-    turns = np.linalg.qr(rng.normal(size=(3, size, size)))[0]
-    turns[np.linalg.det(turns) < 0, :, 0] *= -1
-    Q, R, P = turns
-    S = np.sqrt(spread ** rng.uniform(-1, 1, size=size))
-    return np.stack([R * S @ P.T, Q * S @ R.T])
-
-
-def is_balanced(factors: Array) -> bool:
-    """Whether AᵀA = BBᵀ to rounding."""
-    return residual(factors[1].T @ factors[1], factors[0] @ factors[0].T) < 1e-12
-
-
-def random_pattern(rng: np.random.Generator, size: int) -> Array:
-    """The diagonal, and most of the other entries."""
-    return (rng.random((size, size)) < 0.7) | (np.eye(size) > 0)
 
 
 def _threshold(factors: Array, mask: Array) -> tuple[float, float, float]:

@@ -4,14 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import complex_step, residual
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.depth._shared import Array, flow, jacobian, loss, product, velocity
-from tacit.statements.depth.post_training import (
+from tacit.statements import Erratum, complex_step, residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.depth._shared import (
     BALANCED,
     balanced_factors,
+    flow,
     is_balanced,
+    jacobian,
+    loss,
+    product,
     random_pattern,
+    velocity,
 )
 
 _POSITIVE = "det A(0) > 0"

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray
+from tacit.statements._shared_numbers import Array
+
 Network = tuple[Array, Array, Array]
 
 
@@ -90,3 +91,22 @@ def toeplitz_blocks(x: Array) -> Array:
         for t in range(j, time):
             rows[j, :, t] = x[t - j]
     return rows.reshape(time * inputs, time)
+
+
+def weights(nu_w: float, nu_f: float, nu_c: float, length: int, by_w: float = 1.0) -> Array:
+    """ρ of (21), written out."""
+    j = np.arange(length)
+    return by_w * nu_c * nu_f * j * nu_w ** (j - 1.0) + (nu_c + nu_f) * nu_w**j
+
+
+def ceiling(nu_f: float, nu_c: float, length: int, less: int = 0) -> float:
+    """ρ_max of (22)."""
+    return nu_c * ((length - less) * nu_f + 1) + nu_f
+
+
+def pieces(nu_w: float, nu_f: float, nu_c: float, x: Array) -> tuple[Array, Array, float]:
+    """A of the proof, the lags' weights, and B₁ of (60)."""
+    A = np.concatenate([toeplitz_blocks(one).T for one in x])
+    length = x.shape[1]
+    largest = ceiling(nu_f, nu_c, length) * float(np.linalg.norm(A, 2)) ** 2
+    return A, weights(nu_w, nu_f, nu_c, length), 1 / largest

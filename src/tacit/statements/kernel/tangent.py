@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import Erratum, statement
+from tacit.statements import Erratum, residual, statement
+from tacit.statements._shared_numbers import Array
 from tacit.statements.kernel._shared import (
-    Array,
     convolve,
     jacobian,
     network,

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.kernel._shared import Array, network, run
-from tacit.statements.memoryless._shared import white_sequences
+from tacit.statements import Erratum, residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements._shared_systems import white_sequences
+from tacit.statements.kernel._shared import network, run
 
 
 def _perturbed(rng: np.random.Generator) -> dict[str, Any]:

@@ -4,31 +4,21 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual, slack
-from tacit.statements._statement import statement
+from tacit.statements import residual, slack, statement
+from tacit.statements._shared_numbers import Array
 from tacit.statements.kernel._shared import (
-    Array,
     backward,
+    ceiling,
     impulse,
     network,
+    pieces,
     run,
-    toeplitz_blocks,
     variances,
+    weights,
 )
 from tacit.theory.kernel import lag_weights
 
 _DECAYS = "ν_W < 1"
-
-
-def weights(nu_w: float, nu_f: float, nu_c: float, length: int, by_w: float = 1.0) -> Array:
-    """ρ of (21), written out."""
-    j = np.arange(length)
-    return by_w * nu_c * nu_f * j * nu_w ** (j - 1.0) + (nu_c + nu_f) * nu_w**j
-
-
-def ceiling(nu_f: float, nu_c: float, length: int, less: int = 0) -> float:
-    """ρ_max of (22)."""
-    return nu_c * ((length - less) * nu_f + 1) + nu_f
 
 
 def _any_variances(rng: np.random.Generator, *, least: float = 0.05, most: float = 1.0) -> Any:
@@ -90,14 +80,6 @@ def theorem_4_1_start(
             found = max(found, width * abs(float(mean / limit) - 1) / (1.8 * max(j, 1)))
             power = power @ W
     return found
-
-
-def pieces(nu_w: float, nu_f: float, nu_c: float, x: Array) -> tuple[Array, Array, float]:
-    """A of the proof, the lags' weights, and B₁ of (60)."""
-    A = np.concatenate([toeplitz_blocks(one).T for one in x])
-    length = x.shape[1]
-    largest = ceiling(nu_f, nu_c, length) * float(np.linalg.norm(A, 2)) ** 2
-    return A, weights(nu_w, nu_f, nu_c, length), 1 / largest
 
 
 def _small_task(rng: np.random.Generator) -> dict[str, Any]:

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import complex_step, residual, slack
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.kernel._shared import Array, toeplitz_blocks
-from tacit.statements.kernel.training import ceiling, pieces, weights
+from tacit.statements import Erratum, complex_step, residual, slack, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.kernel._shared import ceiling, pieces, toeplitz_blocks, weights
 from tacit.theory.kernel import learning_curve
 
 _SLOW = "η < B₁"

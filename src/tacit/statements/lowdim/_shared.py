@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray
+from tacit.statements._shared_numbers import Array
 
 
 def orthogonal(rng: np.random.Generator, size: int) -> Array:

@@ -4,21 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import complex_step, is_symmetric, residual
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.lowdim._shared import (
-    Array,
-    impulse_outputs,
-    loss_of,
-    orthogonal,
-    response,
-)
-from tacit.statements.memoryless._shared import (
+from tacit.statements import Erratum, complex_step, residual, statement
+from tacit.statements._shared_numbers import Array, is_symmetric
+from tacit.statements._shared_systems import (
     last_outputs,
     random_student,
     second_moment,
     white_sequences,
 )
+from tacit.statements.lowdim._shared import impulse_outputs, loss_of, orthogonal, response
 from tacit.theory.lowdim import nonextrapolating_student
 
 _WHITE = "E[x xᵀ] = I"

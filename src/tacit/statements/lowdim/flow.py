@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import is_symmetric, residual
-from tacit.statements._statement import Erratum, statement
+from tacit.statements import Erratum, residual, statement
+from tacit.statements._shared_numbers import Array, is_symmetric
 from tacit.statements.lowdim._shared import (
-    Array,
     flow,
     gradients,
     loss_of,

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual, slack
-from tacit.statements._statement import statement
-from tacit.statements.lowdim._shared import Array, balanced_system, response, spread_nodes
+from tacit.statements import residual, slack, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.lowdim._shared import balanced_system, response, spread_nodes
 from tacit.theory.lowdim import (
     extrapolation_bound,
     moment_range,

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import slack
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.lowdim._shared import Array, balanced_system, response
+from tacit.statements import Erratum, slack, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.lowdim._shared import balanced_system, response
 
 _STABLE = "the teacher is stable"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.lowdim._shared import Array, flow
+from tacit.statements import Erratum, residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.lowdim._shared import flow
 
 _POSITIVE = "ĈB̂ > 0"
 _WIDE = "d > 20"

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual, slack
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.lowdim._shared import Array, response
+from tacit.statements import Erratum, residual, slack, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.lowdim._shared import response
 
 
 def _outside(size: float, low: float = 0.25, high: float = 2.25) -> float:

@@ -4,18 +4,8 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray
-
-
-def random_student(
-    rng: np.random.Generator, width: int, outputs: int, inputs: int
-) -> dict[str, Any]:
-    """A, B and C with independent Gaussian entries, A of spectral radius about one."""
-    return {
-        "A": rng.normal(size=(width, width)) / np.sqrt(width),
-        "B": rng.normal(size=(width, inputs)),
-        "C": rng.normal(size=(outputs, width)),
-    }
+from tacit.statements._shared_numbers import Array
+from tacit.statements._shared_systems import last_outputs
 
 
 def extrapolating_student(
@@ -34,31 +24,6 @@ def extrapolating_student(
     C[:, :seen] = target @ np.linalg.pinv(B[:seen])
     basis, _ = np.linalg.qr(rng.normal(size=(width, width)))
     return {"A": basis @ A @ basis.T, "B": basis @ B, "C": C @ basis.T}
-
-
-def last_outputs(A: Array, B: Array, C: Array, sequences: Array) -> Array:
-    """Run the recursion (1): sequences (samples, length, inputs) → (samples, outputs)."""
-    state = np.zeros((len(sequences), len(A)))
-    for step in range(sequences.shape[1]):
-        state = state @ A.T + sequences[:, step] @ B.T
-    return state @ C.T
-
-
-def white_sequences(rng: np.random.Generator, length: int, inputs: int) -> Array:
-    """Equally likely sequences whose second moment is exactly the identity.
-
-    They are rows of a scaled orthogonal matrix: neither Gaussian, nor independent in time, nor
-    centred.
-    """
-    size = length * inputs
-    rows, _ = np.linalg.qr(rng.normal(size=(size, size)))
-    return np.sqrt(size) * rows.reshape(size, length, inputs)
-
-
-def second_moment(sequences: Array) -> Array:
-    """E[x xᵀ] of equally likely sequences, over all times and inputs together."""
-    flat = sequences.reshape(len(sequences), -1)
-    return flat.T @ flat / len(flat)
 
 
 def error_of(A: Array, B: Array, C: Array, target: Array, sequences: Array) -> Array:

@@ -4,16 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import complex_step, residual
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.memoryless._shared import (
-    Array,
-    error_of,
-    extrapolating_student,
-    random_student,
-    second_moment,
-    white_sequences,
-)
+from tacit.statements import Erratum, complex_step, residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements._shared_systems import random_student, second_moment, white_sequences
+from tacit.statements.memoryless._shared import error_of, extrapolating_student
 from tacit.theory.memoryless import population_gradients, population_loss
 
 

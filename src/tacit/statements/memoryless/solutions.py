@@ -4,14 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import Erratum, statement
-from tacit.statements.memoryless._shared import (
-    Array,
-    lag_errors,
-    random_student,
-    simulated_loss,
-)
+from tacit.statements import Erratum, residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements._shared_systems import random_student
+from tacit.statements.memoryless._shared import lag_errors, simulated_loss
 from tacit.theory.memoryless import cyclic_counterexample, near_zero_loss_counterexample
 
 _FITTED = 1e-22  # a loss that least squares reaches and that counts as zero

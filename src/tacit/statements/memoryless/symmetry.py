@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import is_symmetric, residual, slack
-from tacit.statements._statement import statement
-from tacit.statements.memoryless._shared import Array, lag_errors, random_student
+from tacit.statements import residual, slack, statement
+from tacit.statements._shared_numbers import Array, is_symmetric
+from tacit.statements._shared_systems import random_student
+from tacit.statements.memoryless._shared import lag_errors
 
 _STEP, _STEPS = 0.02, 400
 _SYMMETRIC = "A = Aᵀ at the start"

@@ -4,35 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import statement
+from tacit.statements import residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.ours._shared import impulses, rnn
 from tacit.theory.kernel import finite_width_gram, learning_curve
-
-Array = np.ndarray
-
-
-def rnn(rng: np.random.Generator, width: int, outputs: int, inputs: int) -> dict[str, Any]:
-    deviations = np.sqrt(rng.uniform(0.3, 1.2, 3))
-    return {
-        "W": deviations[0] * rng.normal(size=(width, width)),
-        "F": deviations[1] * rng.normal(size=(width, inputs)),
-        "C": deviations[2] * rng.normal(size=(outputs, width)),
-    }
 
 
 def _small_rnn(rng: np.random.Generator) -> dict[str, Any]:
     outputs, inputs = (int(size) for size in rng.integers(1, 3, size=2))
     drawn = rnn(rng, int(rng.integers(2, 6)), outputs, inputs)
     return {**drawn, "length": int(rng.integers(2, 6))}
-
-
-def impulses(W: Array, F: Array, C: Array, *, length: int) -> Array:
-    """(9): the states after an impulse, step by step, (length, outputs, inputs)."""
-    root, state, found = np.sqrt(len(W)), F, []
-    for _ in range(length):
-        found.append(C @ state / root)
-        state = W @ state / root
-    return np.stack(found)
 
 
 @statement(

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import statement
-from tacit.statements.ours.kernel import Array, impulses, rnn
+from tacit.statements import residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.ours._shared import impulses, rnn
 from tacit.theory.kernel import finite_width_gram
 from tacit.theory.regimes import kernel_norm, kernel_response
 

@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import statement
+from tacit.statements import residual, statement
+from tacit.statements._shared_numbers import Array
 from tacit.theory.connectivity import conserved_drift, exact_g0, flow
-
-Array = np.ndarray
 
 _FINE: dict[str, Any] = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
 _ORTHOGONAL = "wᵀm = 0"

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import statement
-from tacit.statements.connectivity._shared import gaussian
+from tacit.statements import residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements._shared_systems import gaussian
 from tacit.theory.connectivity import exact_g0, flow, large_n, limit_spectrum
-
-Array = np.ndarray
 
 
 @cache

@@ -5,47 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import statement
+from tacit.statements import residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.ours._shared import BELOW, exact_moments, jacobi, moment_of, teacher
 from tacit.theory.lowdim import moment_range, prony
 
-Array = np.ndarray
 _INTERIOR = "the atoms lie inside (−1, 1)"
-BELOW = "2n < 2d̂"
-
-
-def teacher(rng: np.random.Generator, order: int) -> dict[str, Any]:
-    """Well separated atoms inside (−1, 1), rational so that decisions about them are exact."""
-    places = np.linspace(-1, 1, order + 2)[1:-1]
-    nodes = places + rng.uniform(-0.25, 0.25, order) * 2 / (order + 1)
-    return {
-        "nodes": np.round(nodes * 1000) / 1000,
-        "weights": np.round(rng.uniform(0.3, 1.0, order) * 1000) / 1000,
-    }
-
-
-def exact_moments(nodes: Array, weights: Array, count: int) -> list[Fraction]:
-    """Exactly, for nodes and weights in thousandths."""
-    points = [Fraction(round(1000 * node), 1000) for node in nodes]
-    masses = [Fraction(round(1000 * weight), 1000) for weight in weights]
-    return [
-        sum((m * x**j for x, m in zip(points, masses, strict=True)), Fraction(0))
-        for j in range(count)
-    ]
-
-
-def jacobi(nodes: Array, weights: Array, size: int) -> Array:
-    """The Jacobi matrix of a measure by Lanczos' method, without its moments."""
-    vector = np.sqrt(weights / np.sum(weights))
-    basis = [vector]
-    for _ in range(size - 1):
-        following = nodes * basis[-1]
-        for _twice in range(2):
-            following = following - sum(b * (b @ following) for b in basis)
-        basis.append(following / np.linalg.norm(following))
-    frame = np.stack(basis, axis=1)
-    full = frame.T @ (nodes[:, None] * frame)
-    return np.asarray(np.triu(np.tril(full, 1), -1))
 
 
 def _lobatto(nodes: Array, weights: Array) -> Array:
@@ -64,10 +29,6 @@ def _lobatto(nodes: Array, weights: Array) -> Array:
     extended[order, order] = alpha
     extended[order - 1, order] = extended[order, order - 1] = np.sqrt(max(beta, 0.0))
     return extended
-
-
-def moment_of(J: Array, mass: float, lag: int) -> float:
-    return mass * float(np.linalg.matrix_power(J, lag)[0, 0])
 
 
 def _programme(points: Array, moments: list[Fraction], lag: int) -> Array:

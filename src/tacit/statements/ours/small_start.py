@@ -4,16 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements._shared_numbers import residual
-from tacit.statements._statement import statement
-from tacit.statements.ours.quadrature import (
-    BELOW,
-    Array,
-    exact_moments,
-    jacobi,
-    moment_of,
-    teacher,
-)
+from tacit.statements import residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.ours._shared import BELOW, exact_moments, jacobi, moment_of, teacher
 
 _SMALL = "the start is small"
 _FURTHER = 5  # lags after the ones that are fitted
