@@ -43,6 +43,6 @@ def second_moment(sequences: Array) -> Array:
     return flat.T @ flat / len(flat)
 
 
-def gaussian(rng: np.random.Generator, size: int, g: float) -> Array:
+def gaussian_matrix(rng: np.random.Generator, size: int, g: float) -> Array:
     """W₀ with independent N(0, g²/N) entries."""
     return rng.normal(size=(size, size)) * (g / np.sqrt(size))

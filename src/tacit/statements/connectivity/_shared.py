@@ -63,7 +63,7 @@ def coefficients(function: Any, radius: float, order: int, *, degree: int = 13) 
     return found.reshape(order + 1, *values.shape[1:])
 
 
-def orthogonal(rng: np.random.Generator, size: int) -> Array:
+def random_orthogonal(rng: np.random.Generator, size: int) -> Array:
     """A random orthogonal matrix."""
     q, r = np.linalg.qr(rng.normal(size=(size, size)))
     return q * np.sign(np.diag(r))
@@ -87,7 +87,7 @@ def limit_network(rng: np.random.Generator, *, alike: bool = False) -> dict[str,
         inverse = beta + spread * np.array([np.sqrt((1 - q) / q), -np.sqrt(q / (1 - q))])
         values[first : first + 2] = inverse**-0.5
         vector[first : first + 2] = np.sqrt([q, 1 - q]) * rng.choice([-1.0, 1.0], 2)
-    U, V = orthogonal(rng, size), orthogonal(rng, size)
+    U, V = random_orthogonal(rng, size), random_orthogonal(rng, size)
     return {
         "W0": np.eye(size) - (U * values) @ V.T,
         "w": V @ w,
@@ -99,9 +99,9 @@ def limit_network(rng: np.random.Generator, *, alike: bool = False) -> dict[str,
 
 def overlapping_network(rng: np.random.Generator) -> dict[str, Any]:
     """The same with an input vector that shares a little with the output vector's side."""
-    drawn = limit_network(rng)
-    B = np.linalg.inv(np.eye(len(drawn["W0"])) - drawn["W0"])
-    return {**drawn, "m": drawn["m"] + 0.1 * B.T @ drawn["w"]}
+    instance = limit_network(rng)
+    B = np.linalg.inv(np.eye(len(instance["W0"])) - instance["W0"])
+    return {**instance, "m": instance["m"] + 0.1 * B.T @ instance["w"]}
 
 
 def is_limit(W0: Array, w: Array, m: Array, g: float) -> bool:
@@ -117,9 +117,9 @@ def is_limit(W0: Array, w: Array, m: Array, g: float) -> bool:
     return bool(np.max(np.abs(np.array(found) - expected)) <= 1e-9 * beta**4)
 
 
-def orthonormal(rng: np.random.Generator) -> dict[str, Any]:
+def orthonormal_vectors(rng: np.random.Generator) -> dict[str, Any]:
     size = int(rng.integers(2, 7))
-    w, m = orthogonal(rng, size)[:2].copy()
+    w, m = random_orthogonal(rng, size)[:2].copy()
     return {"w": w, "m": m, "target": float(rng.choice([-1.0, 1.0]) * rng.uniform(0.2, 2.5))}
 
 
@@ -139,7 +139,7 @@ def inverse_of(W0: Array) -> Array:
     return np.linalg.inv(np.eye(len(W0)) - W0)
 
 
-def reach_of(g: float, target: float) -> float:
+def fit_radius(g: float, target: float) -> float:
     """A time well inside the circle in which the square roots below are analytic."""
     beta = 1 / (1 - g**2)
     return 0.1 / (beta**2 * max(1.0, abs(target) * np.sqrt(beta)))

@@ -6,7 +6,12 @@ import numpy as np
 
 from tacit.statements import complex_step, residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.connectivity._shared import ORTHOGONAL, ORTHONORMAL, flow_series, orthonormal
+from tacit.statements.connectivity._shared import (
+    ORTHOGONAL,
+    ORTHONORMAL,
+    flow_series,
+    orthonormal_vectors,
+)
 from tacit.theory.connectivity import change_series
 
 
@@ -51,8 +56,8 @@ def equation_6(
 
 
 def _oblique(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = orthonormal(rng)
-    return {**drawn, "m": 0.98 * drawn["m"] + np.sqrt(1 - 0.98**2) * drawn["w"]}
+    instance = orthonormal_vectors(rng)
+    return {**instance, "m": 0.98 * instance["m"] + np.sqrt(1 - 0.98**2) * instance["w"]}
 
 
 @statement(
@@ -60,7 +65,7 @@ def _oblique(rng: np.random.Generator) -> dict[str, Any]:
     place="(9), (10), (65)–(67)",
     words="without initial connectivity ΔW = [w m] A [w m]ᵀ, and (10) are the entries of A to "
     "third order in τ",
-    draw=orthonormal,
+    draw=orthonormal_vectors,
     tolerance=1e-12,
     hypotheses=ORTHONORMAL,
     mutations=[{"third": 2.02}, {"half": 0.505}, {"lower": 0.335}],

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements._shared_systems import gaussian
+from tacit.statements._shared_systems import gaussian_matrix
 from tacit.statements.connectivity._shared import (
     LIMIT,
     coefficients,
@@ -28,7 +28,7 @@ from tacit.theory.connectivity import (
 def _gaussian_with_vectors(rng: np.random.Generator) -> dict[str, Any]:
     size, g = 256, float(rng.uniform(0.3, 0.6))
     vectors = rng.normal(size=(2, size, 200)) / np.sqrt(size)
-    return {"W0": gaussian(rng, size, g), "g": g, "w": vectors[0], "m": vectors[1]}
+    return {"W0": gaussian_matrix(rng, size, g), "g": g, "w": vectors[0], "m": vectors[1]}
 
 
 @statement(

@@ -9,12 +9,12 @@ from tacit.statements._shared_numbers import Array
 from tacit.statements.connectivity._shared import (
     LIMIT,
     coefficients,
+    fit_radius,
     flow_series,
     inverse_of,
     is_limit,
     limit_network,
     overlapping_network,
-    reach_of,
     third_factors,
 )
 
@@ -59,7 +59,7 @@ def equation_36(
 ) -> float:
     """The coefficients of the product against those of the flow."""
     factors = _second(inverse_of(W0), w, m, 1 / (1 - g**2), target, transposed)
-    reach = reach_of(g, target)
+    reach = fit_radius(g, target)
     found = coefficients(lambda tau: np.outer(*factors(tau)).real, reach, 2)
     series = flow_series(W0, w, m, target, 2).W[1:]
     return max(residual(found[1], series[0]), residual(found[2], series[1]))
@@ -95,7 +95,7 @@ def equation_41(
         u, v = factors(tau)
         return np.array([v @ B @ u, (w @ B @ u) * (v @ B @ m)]).real
 
-    found = coefficients(products, reach_of(g, target), 2)
+    found = coefficients(products, fit_radius(g, target), 2)
     twice = target**2 * beta ** (1 + gamma_power)
     output = np.array([0, target * beta**2, -target * beta**4 / 2])
     return max(
@@ -144,7 +144,7 @@ def equation_43(
         U, V = factors(tau)
         return (U @ V.T).real
 
-    found = coefficients(product, reach_of(g, target), 3)
+    found = coefficients(product, fit_radius(g, target), 3)
     series = flow_series(W0, w, m, target, 3).W
     derivatives = {1: series[1], 2: 2 * series[2], 3: 6 * series[3]}
     expected = [derivatives[1], derivatives[2] / 2, derivatives[last] / 6]

@@ -10,13 +10,13 @@ from tacit.statements.connectivity._shared import (
     LIMIT,
     ORTHONORMAL,
     coefficients,
+    fit_radius,
     flow_series,
     inverse_of,
     is_limit,
     limit_network,
-    orthonormal,
+    orthonormal_vectors,
     overlapping_network,
-    reach_of,
     third_factors,
 )
 
@@ -48,7 +48,7 @@ def equation_59(
 ) -> float:  # fmt: skip
     """Both matrices as polynomials in τ: what is of order τ² and τ³ in them."""
     B, beta = inverse_of(W0), 1 / (1 - g**2)
-    factors, reach = third_factors(B, w, m, beta, target), reach_of(g, target)
+    factors, reach = third_factors(B, w, m, beta, target), fit_radius(g, target)
 
     def matrices(tau: float) -> Array:
         U, V = factors(tau)
@@ -87,7 +87,7 @@ def _scales(tau: float, target: float, beta: float) -> tuple[complex, complex]:
     place="(64)",
     words="without initial connectivity ΔW has τẑ − τ²ẑ/2 + τ³(ẑ + 2ẑ³)/6 before wmᵀ, "
     "(τ² − τ³)ẑ²/2 before wwᵀ + mmᵀ and τ³ẑ³/3 before mwᵀ",
-    draw=orthonormal,
+    draw=orthonormal_vectors,
     tolerance=1e-12,
     hypotheses=ORTHONORMAL,
     mutations=[{"linear": 1 / 2}, {"cubic": 0.34}],
@@ -115,13 +115,13 @@ def equation_64(
 
 
 def _unlike(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = limit_network(rng)
-    return {**drawn, "target": abs(drawn["target"])}
+    instance = limit_network(rng)
+    return {**instance, "target": abs(instance["target"])}
 
 
 def _early_network(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = limit_network(rng, alike=True)
-    return {**drawn, "target": abs(drawn["target"]), "time": float(rng.uniform(0.05, 0.5))}
+    instance = limit_network(rng, alike=True)
+    return {**instance, "target": abs(instance["target"]), "time": float(rng.uniform(0.05, 0.5))}
 
 
 def _same_moments(W0: Array, w: Array, m: Array) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements._shared_systems import gaussian
+from tacit.statements._shared_systems import gaussian_matrix
 from tacit.statements.connectivity._shared import (
     LIMIT,
     flow_series,
@@ -35,21 +35,21 @@ def _shuffled_products(beta: float) -> Array:
 
 def _shuffled(rng: np.random.Generator) -> dict[str, Any]:
     """A limit network, and any inverse that has the products of an independent one."""
-    drawn = limit_network(rng)
-    W0, w, m = drawn["W0"], drawn["w"], drawn["m"]
+    instance = limit_network(rng)
+    W0, w, m = instance["W0"], instance["w"], instance["m"]
     B = inverse_of(W0)
     left, right = _left_and_right(B, w, m)
-    wanted = _shuffled_products(1 / (1 - drawn["g"] ** 2))
+    wanted = _shuffled_products(1 / (1 - instance["g"] ** 2))
     wanted = np.where(np.isnan(wanted), rng.normal(size=wanted.shape), wanted)
     any_inverse = np.eye(len(W0)) + 0.3 * rng.normal(size=W0.shape)
     misses = wanted - left.T @ any_inverse @ right
     fitted = any_inverse + np.linalg.pinv(left.T) @ misses @ np.linalg.pinv(right)
-    return {**drawn, "shuffled": fitted}
+    return {**instance, "shuffled": fitted}
 
 
 def _unshuffled(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = limit_network(rng)
-    return {**drawn, "shuffled": inverse_of(drawn["W0"])}
+    instance = limit_network(rng)
+    return {**instance, "shuffled": inverse_of(instance["W0"])}
 
 
 def _is_apart(W0: Array, w: Array, m: Array, g: float, shuffled: Array) -> bool:
@@ -87,7 +87,7 @@ def equation_84(
 
 def _gaussian_and_shuffled(rng: np.random.Generator) -> dict[str, Any]:
     size, g = 256, float(rng.uniform(0.3, 0.6))
-    W0 = gaussian(rng, size, g)
+    W0 = gaussian_matrix(rng, size, g)
     return {"W0": W0, "g": g, "W0s": rng.permutation(W0.ravel()).reshape(size, size)}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.statements import Erratum, residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements._shared_systems import gaussian
+from tacit.statements._shared_systems import gaussian_matrix
 from tacit.theory.connectivity import traces
 
 _TERMS = 48  # of each sum: g² ≤ 0.3 to this power is below rounding
@@ -15,7 +15,7 @@ _STABLE = {"g < 1": lambda g: g < 1}
 
 def _gaussian_matrix(rng: np.random.Generator) -> dict[str, Any]:
     g = float(rng.uniform(0.3, 0.55))
-    return {"J": gaussian(rng, 256, g), "g": g}
+    return {"J": gaussian_matrix(rng, 256, g), "g": g}
 
 
 def _gap(trace: float, gradient: Array, g: float, limits: list[float]) -> float:

@@ -87,8 +87,8 @@ def _word(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _unequal_word(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _word(rng)
-    return {**drawn, "powers": drawn["powers"] + [2, 0, 0, 0]}
+    instance = _word(rng)
+    return {**instance, "powers": instance["powers"] + [2, 0, 0, 0]}
 
 
 @statement(

@@ -35,7 +35,7 @@ def velocity(factors: Array, mask: Array, target: Array) -> Array:
     return found
 
 
-def flow(factors: Array, mask: Array, target: Array, times: Any) -> Array:
+def integrate_flow(factors: Array, mask: Array, target: Array, times: Any) -> Array:
     """The factors at the given increasing times, (times, L, d, d).
 
     Every time ends a run of its own: the interpolant of DOP853 between its steps is worse than its
@@ -68,7 +68,7 @@ def jacobian(factors: Array) -> Array:
     return np.stack(columns, axis=1)
 
 
-def start(depth: int, scale: float, ratio: float, size: int) -> Array:
+def initial_factors(depth: int, scale: float, ratio: float, size: int) -> Array:
     """(7): α on the diagonal, α/m elsewhere, every factor the same."""
     one = np.full((size, size), scale / ratio)
     np.fill_diagonal(one, scale)
@@ -91,7 +91,7 @@ def stable_rank(matrix: Array) -> float:
     return float(np.sum(values**2) / values[0] ** 2)
 
 
-def member(numbers: Any, blocks: int, block_size: int) -> Array:
+def family_member(numbers: Any, blocks: int, block_size: int) -> Array:
     """M(a, b, c): a on the diagonal, b elsewhere in the diagonal blocks, c outside of them."""
     a, b, c = numbers
     owner = np.arange(blocks * block_size) // block_size
@@ -100,23 +100,25 @@ def member(numbers: Any, blocks: int, block_size: int) -> Array:
     return found
 
 
-def parameters(matrix: Array, blocks: int, block_size: int) -> tuple[float, float, float]:
+def family_parameters(matrix: Array, blocks: int, block_size: int) -> tuple[float, float, float]:
     """The (a, b, c) for which M(a, b, c) is nearest: means over its three kinds of entries."""
-    kinds = member((0, 1, 2), blocks, block_size)
+    kinds = family_member((0, 1, 2), blocks, block_size)
     a, b, c = (float(np.mean(matrix[kinds == kind])) if np.any(kinds == kind) else 0.0
                for kind in (0, 1, 2))  # fmt: skip
     return a, b, c
 
 
-def distance(matrix: Array, blocks: int, block_size: int) -> float:
+def distance_to_family(matrix: Array, blocks: int, block_size: int) -> float:
     """From the family, relative to the largest entry."""
-    return residual(matrix, member(parameters(matrix, blocks, block_size), blocks, block_size))
+    return residual(
+        matrix, family_member(family_parameters(matrix, blocks, block_size), blocks, block_size)
+    )
 
 
 _SIZES = [(2, 1), (3, 1), (2, 2), (2, 1), (3, 1), (2, 3)]
 
 
-def setting(rng: np.random.Generator) -> dict[str, Any]:
+def draw_setting(rng: np.random.Generator) -> dict[str, Any]:
     """L, α, m, n, s and w*, with starts from small ones to ones beyond the target."""
     blocks, block_size = _SIZES[rng.integers(len(_SIZES))]
     return {

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.statements import Erratum, residual, slack, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.depth._shared import flow, loss, product
+from tacit.statements.depth._shared import integrate_flow, loss, product
 from tacit.theory.depth import alignment_bound, disconnected_limit
 
 _POSITIVE = "w*_ii > 0"
@@ -26,9 +26,9 @@ def _scaled_identity(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _one_negative(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _scaled_identity(rng)
-    drawn["diagonal"][rng.integers(len(drawn["diagonal"]))] *= -1
-    return drawn
+    instance = _scaled_identity(rng)
+    instance["diagonal"][rng.integers(len(instance["diagonal"]))] *= -1
+    return instance
 
 
 @statement(
@@ -54,7 +54,7 @@ def section_3_1(scale: float, diagonal: Array) -> float:
     size = len(diagonal)
     mask, target = np.eye(size) > 0, np.diag(diagonal)
     begin = scale * np.eye(size)
-    end = product(flow(np.stack([begin, begin]), mask, target, [40.0])[-1])
+    end = product(integrate_flow(np.stack([begin, begin]), mask, target, [40.0])[-1])
     known = disconnected_limit(begin, begin, mask, target).product
     return max(residual(end, target), residual(known, target))
 
@@ -67,9 +67,9 @@ def _from_zero(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _from_nonzero(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _from_zero(rng)
-    drawn["factors"][1] = 0.1 * rng.normal(size=(2, 2))
-    return drawn
+    instance = _from_zero(rng)
+    instance["factors"][1] = 0.1 * rng.normal(size=(2, 2))
+    return instance
 
 
 @statement(
@@ -84,7 +84,7 @@ def _from_nonzero(rng: np.random.Generator) -> dict[str, Any]:
 )
 def section_3_1_zero(factors: Array, target: Array) -> float:
     """The second singular value over the first along the flow of the matrices."""
-    path = flow(factors, _COLUMN, target, [0.1, 0.5, 2.0, 10.0])
+    path = integrate_flow(factors, _COLUMN, target, [0.1, 0.5, 2.0, 10.0])
     values = np.linalg.svd([product(found) for found in path], compute_uv=False)
     return float(np.max(values[:, 1] / values[:, 0]))
 
@@ -94,7 +94,7 @@ def _run_on_a_column(
 ) -> dict[str, Any]:
     target = np.zeros((2, 2))
     target[:, 0] = values
-    end = flow(factors, _COLUMN, target, [time])[-1]
+    end = integrate_flow(factors, _COLUMN, target, [time])[-1]
     return {"factors": factors, "values": values, "end": end, "target": target}
 
 
@@ -117,9 +117,9 @@ def _column_start(rng: np.random.Generator) -> tuple[Array, Array]:
 
 def _aligned(rng: np.random.Generator) -> dict[str, Any]:
     while True:
-        drawn = _run_on_a_column(rng, *_column_start(rng), time=120.0)
-        if _is_fitted(drawn["end"], drawn["target"]):
-            return drawn
+        instance = _run_on_a_column(rng, *_column_start(rng), time=120.0)
+        if _is_fitted(instance["end"], instance["target"]):
+            return instance
 
 
 def _not_yet_aligned(rng: np.random.Generator) -> dict[str, Any]:

@@ -7,7 +7,12 @@ import numpy as np
 
 from tacit.statements import Erratum, residual, slack, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.depth._shared import diagonal_blocks, flow, jacobian, start
+from tacit.statements.depth._shared import (
+    diagonal_blocks,
+    initial_factors,
+    integrate_flow,
+    jacobian,
+)
 from tacit.theory.depth import coupled_groups, coupling
 
 _DEEP = "L ≥ 3"
@@ -211,7 +216,7 @@ def proposition_3_2(
     Decoupled: those across blocks are zero at all times. Coupled: none is zero at the start.
     """
     mask, size = diagonal_blocks(blocks, block_size), blocks * block_size
-    factors = start(depth, scale, ratio, size)
+    factors = initial_factors(depth, scale, ratio, size)
     owner = np.nonzero(mask)[0] // block_size
     across = owner[:, None] != owner[None, :]
     coupled = depth >= coupled_from and (identity_couples or np.isfinite(ratio))
@@ -219,6 +224,6 @@ def proposition_3_2(
     count = residual(groups, 1 if coupled else blocks)
     if coupled:
         return max(count, float(np.min(_cosines(factors, mask)) <= _NONE))
-    path = flow(factors, mask, np.ones((size, size)), [0.3, 1.0, 5.0])
+    path = integrate_flow(factors, mask, np.ones((size, size)), [0.3, 1.0, 5.0])
     cosines = np.stack([np.abs(_cosines(found, mask)) for found in (factors, *path)])
     return max(count, float(np.max(cosines[:, across])))

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.depth._shared import member
+from tacit.statements.depth._shared import family_member
 
 
 def _two_sums(rng: np.random.Generator) -> dict[str, Any]:
@@ -60,22 +60,22 @@ def lemma_d_2(
     """Products of matrices written out, in both orders, and a multiple of their sum."""
     n, s = blocks, block_size
     (a1, b1, c1), (a2, b2, c2) = numbers
-    one, other = (member(three, n, s) for three in numbers)
+    one, other = (family_member(three, n, s) for three in numbers)
     outside = (n - 1) * s * c1 * c2
     first = a1 * a2 + (s - 1) * b1 * b2 + diagonal * outside
     second = a1 * b2 + a2 * b1 + (s - inner) * b1 * b2 + outside
     third = a1 * c2 + a2 * c1 + (s - 1) * (b1 * c2 + b2 * c1) + (n - outer) * s * c1 * c2
-    formula = member((first, second, third), n, s)
+    formula = family_member((first, second, third), n, s)
     return max(
         residual(one @ other, formula),
         residual(other @ one, formula),
-        residual(3 * (one + other), member(3 * (numbers[0] + numbers[1]), n, s)),
+        residual(3 * (one + other), family_member(3 * (numbers[0] + numbers[1]), n, s)),
     )
 
 
 def _one_member(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _two_members(rng)
-    return {**drawn, "numbers": drawn["numbers"][0]}
+    instance = _two_members(rng)
+    return {**instance, "numbers": instance["numbers"][0]}
 
 
 @statement(
@@ -104,6 +104,6 @@ def lemma_d_5(
     ]) / (s * n)  # fmt: skip
     wanted = numbers if s > 1 else numbers[[0, 2]]  # blocks of one entry have no b
     return max(
-        residual(found, np.linalg.eigvalsh(member(numbers, n, s))),
+        residual(found, np.linalg.eigvalsh(family_member(numbers, n, s))),
         residual(back if s > 1 else back[[0, 2]], wanted),
     )

@@ -9,15 +9,15 @@ from tacit.statements import complex_step, residual, slack, statement
 from tacit.statements._shared_numbers import Array
 from tacit.statements.depth._shared import (
     diagonal_blocks,
-    distance,
+    distance_to_family,
+    draw_setting,
+    family_member,
+    family_parameters,
     first_eigenvalues,
-    flow,
+    initial_factors,
+    integrate_flow,
     loss,
-    member,
-    parameters,
     product,
-    setting,
-    start,
 )
 from tacit.theory.depth import conserved_quantity, reduced_flow
 
@@ -25,37 +25,39 @@ _EQUAL = "all observed values are w*"
 _ALIKE = "every factor starts as the same matrix (7)"
 
 
-def follow(
-    drawn: dict[str, Any], times: Any, factors: Array | None = None, values: Array | float = 1.0
+def add_path(
+    instance: dict[str, Any], times: Any, factors: Array | None = None, values: Array | float = 1.0
 ) -> dict[str, Any]:
     """Run the flow of the matrices: adds `times` and `path` (times, L, d, d)."""
-    mask = diagonal_blocks(drawn["blocks"], drawn["block_size"])
+    mask = diagonal_blocks(instance["blocks"], instance["block_size"])
     if factors is None:
-        factors = start(drawn["depth"], drawn["scale"], drawn["ratio"], len(mask))
-    target = drawn["target"] * np.broadcast_to(values, mask.shape)
-    path = np.concatenate([factors[None], flow(factors, mask, target, times)])
+        factors = initial_factors(
+            instance["depth"], instance["scale"], instance["ratio"], len(mask)
+        )
+    target = instance["target"] * np.broadcast_to(values, mask.shape)
+    path = np.concatenate([factors[None], integrate_flow(factors, mask, target, times)])
     goal = np.where(mask, target, 0.0)
-    return {**drawn, "times": np.concatenate([[0.0], times]), "path": path, "goal": goal}
+    return {**instance, "times": np.concatenate([[0.0], times]), "path": path, "goal": goal}
 
 
 def _run(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = setting(rng)
-    return follow(drawn, np.array([0.1, 0.3, 1.0, 3.0, 10.0]) / drawn["target"])
+    instance = draw_setting(rng)
+    return add_path(instance, np.array([0.1, 0.3, 1.0, 3.0, 10.0]) / instance["target"])
 
 
 def _unequal_values(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = setting(rng)
-    size = drawn["blocks"] * drawn["block_size"]
-    return follow(drawn, [0.3, 1.0, 3.0], values=rng.uniform(0.5, 1.5, size=(size, size)))
+    instance = draw_setting(rng)
+    size = instance["blocks"] * instance["block_size"]
+    return add_path(instance, [0.3, 1.0, 3.0], values=rng.uniform(0.5, 1.5, size=(size, size)))
 
 
 def _unequal_factors(rng: np.random.Generator) -> dict[str, Any]:
     """Every factor a multiple of (7): still in the family M, and no longer the same."""
-    drawn = setting(rng)
-    size = drawn["blocks"] * drawn["block_size"]
-    factors = start(drawn["depth"], drawn["scale"], drawn["ratio"], size)
-    factors *= rng.uniform(0.5, 1.5, size=(drawn["depth"], 1, 1))
-    return follow(drawn, [0.3, 1.0, 3.0], factors)
+    instance = draw_setting(rng)
+    size = instance["blocks"] * instance["block_size"]
+    factors = initial_factors(instance["depth"], instance["scale"], instance["ratio"], size)
+    factors *= rng.uniform(0.5, 1.5, size=(instance["depth"], 1, 1))
+    return add_path(instance, [0.3, 1.0, 3.0], factors)
 
 
 def _values_are_equal(goal: Array, target: float) -> bool:
@@ -64,7 +66,7 @@ def _values_are_equal(goal: Array, target: float) -> bool:
 
 def _starts_alike(path: Array, scale: float, ratio: float) -> bool:
     depth, size = path.shape[1:3]
-    return residual(path[0], start(depth, scale, ratio, size)) == 0
+    return residual(path[0], initial_factors(depth, scale, ratio, size)) == 0
 
 
 _SETTING: dict[str, Callable[..., Any]] = {_EQUAL: _values_are_equal, _ALIKE: _starts_alike}
@@ -87,11 +89,11 @@ def lemma_d_3(
 ) -> float:  # fmt: skip
     """The flow of the matrices; the loss of a product (2) and its gradient by complex steps."""
     mask = diagonal_blocks(blocks, block_size)
-    found = max(distance(factor, blocks, block_size) for at in path for factor in at)
+    found = max(distance_to_family(factor, blocks, block_size) for at in path for factor in at)
     W = product(path[1])
-    A, B, C = parameters(W, blocks, block_size)
+    A, B, C = family_parameters(W, blocks, block_size)
     gradient = complex_step(lambda X: half * np.sum((X - target)[mask] ** 2), W)
-    formula = member((A - target, B - target, outside * C), blocks, block_size)
+    formula = family_member((A - target, B - target, outside * C), blocks, block_size)
     return max(found, residual(gradient, formula, scale=target))
 
 
@@ -178,16 +180,16 @@ def lemma_d_7(
 
 def _converging(rng: np.random.Generator) -> dict[str, Any]:
     """Half of the starts nearly fit, from below or above, where the bound is nearly met."""
-    drawn = setting(rng)
-    n, s, L = drawn["blocks"], drawn["block_size"], drawn["depth"]
+    instance = draw_setting(rng)
+    n, s, L = instance["blocks"], instance["block_size"], instance["depth"]
     if rng.random() < 0.5:
-        drawn["ratio"] = 10 ** rng.uniform(1.5, 3)
-        first, second = first_eigenvalues(1.0, drawn["ratio"], n * s)
-        fitting = s * drawn["target"] * n / (first**L + (n - 1) * second**L)
-        drawn["scale"] = float(fitting * (1 + rng.choice([-0.02, 0.02]))) ** (1 / L)
-    first, second = first_eigenvalues(drawn["scale"], drawn["ratio"], n * s)
-    rate, _ = _least_rate(first, second, L, n, s, drawn["target"])
-    return follow(drawn, np.array([0.5, 1.0, 2.0, 3.0, 5.0]) / rate)
+        instance["ratio"] = 10 ** rng.uniform(1.5, 3)
+        first, second = first_eigenvalues(1.0, instance["ratio"], n * s)
+        fitting = s * instance["target"] * n / (first**L + (n - 1) * second**L)
+        instance["scale"] = float(fitting * (1 + rng.choice([-0.02, 0.02]))) ** (1 / L)
+    first, second = first_eigenvalues(instance["scale"], instance["ratio"], n * s)
+    rate, _ = _least_rate(first, second, L, n, s, instance["target"])
+    return add_path(instance, np.array([0.5, 1.0, 2.0, 3.0, 5.0]) / rate)
 
 
 def _least_rate(

@@ -8,11 +8,11 @@ from tacit.statements import Erratum, residual, slack, statement
 from tacit.statements._shared_numbers import Array
 from tacit.statements.depth._shared import (
     diagonal_blocks,
+    draw_setting,
     first_eigenvalues,
-    flow,
+    initial_factors,
+    integrate_flow,
     product,
-    setting,
-    start,
 )
 from tacit.theory.depth import limit_singular_values
 
@@ -21,15 +21,15 @@ _FINITE = "m < ∞"
 _INSIDE = "1 < m < ∞"
 
 
-def _ended(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = setting(rng)
+def _run_to_the_end(rng: np.random.Generator) -> dict[str, Any]:
+    instance = draw_setting(rng)
     if rng.random() < 0.2:
-        drawn["ratio"] = np.inf
-    mask = diagonal_blocks(drawn["blocks"], drawn["block_size"])
-    begin = start(drawn["depth"], drawn["scale"], drawn["ratio"], len(mask))
+        instance["ratio"] = np.inf
+    mask = diagonal_blocks(instance["blocks"], instance["block_size"])
+    begin = initial_factors(instance["depth"], instance["scale"], instance["ratio"], len(mask))
     time = 60.0  # for every start drawn: escape within 20, then rates of at least 1
-    end = flow(begin, mask, np.full(mask.shape, drawn["target"]), [time])[-1]
-    return {**drawn, "time": time, "end": product(end)}
+    end = integrate_flow(begin, mask, np.full(mask.shape, instance["target"]), [time])[-1]
+    return {**instance, "time": time, "end": product(end)}
 
 
 @statement(
@@ -37,7 +37,7 @@ def _ended(rng: np.random.Generator) -> dict[str, Any]:
     place="Theorem 3.3",
     words="flow from (7) ends with σ_j = 0 for j > n and with the printed σ₁, σ_i: in closed form "
     "at L = 2, by the implicit equations (8), (9) at L ≥ 3 and 1 < m < ∞, σ = sw* at m = ∞",
-    draw=_ended,
+    draw=_run_to_the_end,
     tolerance=1e-7,  # of σ_i, which may be 1e-3 of σ₁: the flow is good to 1e-10 of that
     hypotheses={"m > 1": lambda ratio: ratio > 1, "w* > 0": lambda target: target > 0},
     mutations=[{"power": 1}, {"offset": 0}, {"square": 1}, {"left": 1.1}, {"tail": 0.9}],
@@ -85,11 +85,11 @@ def theorem_3_3(
 
 
 def _deep(rng: np.random.Generator) -> dict[str, Any]:
-    return {**setting(rng), "depth": int(rng.integers(3, 7))}
+    return {**draw_setting(rng), "depth": int(rng.integers(3, 7))}
 
 
 def _shallow(rng: np.random.Generator) -> dict[str, Any]:
-    return {**setting(rng), "depth": 2}
+    return {**draw_setting(rng), "depth": 2}
 
 
 @statement(
@@ -165,8 +165,8 @@ def _limit(
 
 
 def _small(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _deep(rng)
-    return {**drawn, "scale": (10 ** rng.uniform(-7, -2)) ** (1 / drawn["depth"]) / 2}
+    instance = _deep(rng)
+    return {**instance, "scale": (10 ** rng.uniform(-7, -2)) ** (1 / instance["depth"]) / 2}
 
 
 def _small_identity(rng: np.random.Generator) -> dict[str, Any]:

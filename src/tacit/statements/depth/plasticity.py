@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.statements import Erratum, residual, slack, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.depth._shared import flow, loss, product, stable_rank
+from tacit.statements.depth._shared import integrate_flow, loss, product, stable_rank
 from tacit.theory.depth import plasticity_bound
 
 _UPPER = np.array([[True, True], [False, True]])
@@ -19,7 +19,7 @@ def _warm(rng: np.random.Generator) -> dict[str, Any]:
     begin = np.sqrt(target) * np.stack([np.eye(2)] * 2)
     goal = np.array([[target, share * target], [0.0, target]])
     return {"target": target, "share": share, "times": times,
-            "path": flow(begin, _UPPER, goal, times), "goal": goal}  # fmt: skip
+            "path": integrate_flow(begin, _UPPER, goal, times), "goal": goal}  # fmt: skip
 
 
 _SIGNS = {"w* > 0 and w₁₂ > 0": lambda target, share: target > 0 and share > 0}
@@ -131,6 +131,6 @@ def figure_31(target: float, *, share: float = 0.1) -> float:
     """The bound, and the end of the flow of the matrices."""
     begin = np.sqrt(target) * np.stack([np.eye(2)] * 2)
     goal = target * np.array([[1.0, share], [0.0, 1.0]])
-    rank = stable_rank(product(flow(begin, _UPPER, goal, [12 / target])[-1]))
+    rank = stable_rank(product(integrate_flow(begin, _UPPER, goal, [12 / target])[-1]))
     bound = float(plasticity_bound(target, share * target).stable_rank)
     return max(abs(bound - 1.45) / 0.005, abs(rank - 1.8) / 0.05)

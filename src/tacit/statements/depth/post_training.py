@@ -9,7 +9,7 @@ from tacit.statements._shared_numbers import Array
 from tacit.statements.depth._shared import (
     BALANCED,
     balanced_factors,
-    flow,
+    integrate_flow,
     is_balanced,
     jacobian,
     loss,
@@ -39,7 +39,7 @@ def _lazy_run(
     goal[mask] += np.sqrt(2 * share * threshold) * left[:, -1] * rng.choice([-1, 1])
     times = np.array([0.2, 0.5, 1.0, 2.0, 4.0]) / least**2
     return {"factors": factors, "mask": mask, "goal": goal, "times": times,
-            "path": flow(factors, mask, goal, times)}  # fmt: skip
+            "path": integrate_flow(factors, mask, goal, times)}  # fmt: skip
 
 
 def _lazy(rng: np.random.Generator, share: float | None = None) -> dict[str, Any]:
@@ -145,6 +145,6 @@ def example_4_3(
     half = np.sqrt(target) * np.eye(size)
     known = lazy_bound(half, half, mask, goal)
     formula = ((four * size - one) / (four * np.sqrt(size) + one)) ** 2
-    path = flow(np.stack([half, half]), mask, goal, np.array([0.5, 2.0, 8.0]) / target)
+    path = integrate_flow(np.stack([half, half]), mask, goal, np.array([0.5, 2.0, 8.0]) / target)
     kept = known.holds and min(stable_rank(at[1]) for at in path) >= formula
     return residual(formula, known.stable_rank) if kept else 1.0

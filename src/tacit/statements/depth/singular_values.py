@@ -9,7 +9,7 @@ from tacit.statements._shared_numbers import Array
 from tacit.statements.depth._shared import (
     BALANCED,
     balanced_factors,
-    flow,
+    integrate_flow,
     is_balanced,
     jacobian,
     loss,
@@ -66,21 +66,21 @@ def equation_53(
 
 def _balanced_run(rng: np.random.Generator) -> dict[str, Any]:
     size = int(rng.integers(2, 4))
-    return _followed(balanced_factors(rng, size), random_pattern(rng, size), rng)
+    return _run_flow(balanced_factors(rng, size), random_pattern(rng, size), rng)
 
 
 def _unbalanced_run(rng: np.random.Generator) -> dict[str, Any]:
     """A small, B large: A can turn over before B has moved."""
     factors = np.stack([2 * rng.normal(size=(2, 2)), 0.2 * rng.normal(size=(2, 2))])
     factors[1, 0] *= np.sign(np.linalg.det(factors[1]))
-    return _followed(factors, random_pattern(rng, 2), rng)
+    return _run_flow(factors, random_pattern(rng, 2), rng)
 
 
-def _followed(factors: Array, mask: Array, rng: np.random.Generator) -> dict[str, Any]:
+def _run_flow(factors: Array, mask: Array, rng: np.random.Generator) -> dict[str, Any]:
     goal = 2 * rng.normal(size=mask.shape)
     # not for long: where the goal's determinant is negative the flow from balanced factors ends at
     # a saddle, from which rounding errors would lead away
-    path = flow(factors, mask, goal, [0.1, 0.3, 0.6, 1.0])
+    path = integrate_flow(factors, mask, goal, [0.1, 0.3, 0.6, 1.0])
     return {"factors": factors, "mask": mask, "goal": goal, "path": path}
 
 

@@ -10,7 +10,7 @@ from tacit.statements._shared_numbers import Array
 Network = tuple[Array, Array, Array]
 
 
-def network(
+def draw_network(
     rng: np.random.Generator, width: int, inputs: int, outputs: int,
     nu_w: float, nu_f: float, nu_c: float,
 ) -> Network:  # fmt: skip
@@ -22,10 +22,10 @@ def network(
     )
 
 
-def networks(seed: int, width: int, count: int, **sizes: Any) -> Iterator[Network]:
+def draw_networks(seed: int, width: int, count: int, **sizes: Any) -> Iterator[Network]:
     """Independent networks of one width, the same for the same seed."""
     for index in range(count):
-        yield network(np.random.default_rng([seed, width, index]), width, **sizes)
+        yield draw_network(np.random.default_rng([seed, width, index]), width, **sizes)
 
 
 def run(W: Array, F: Array, C: Array, x: Array) -> Array:
@@ -38,7 +38,7 @@ def run(W: Array, F: Array, C: Array, x: Array) -> Array:
     return np.array(outputs)
 
 
-def impulse(W: Array, F: Array, C: Array, lags: int) -> Array:
+def impulse_response(W: Array, F: Array, C: Array, lags: int) -> Array:
     """(lags, outputs, inputs), by feeding unit impulses."""
     kicks = np.zeros((F.shape[1], lags, F.shape[1]))
     kicks[:, 0] = np.eye(F.shape[1])
@@ -74,7 +74,7 @@ def jacobian(W: Array, F: Array, C: Array, x: Array) -> Array:
     return np.array(rows)
 
 
-def variances(rng: np.random.Generator, most: float = 0.8) -> dict[str, float]:
+def draw_variances(rng: np.random.Generator, most: float = 0.8) -> dict[str, float]:
     """ν_W below `most`, ν_F and ν_C of either side of one."""
     return {
         "nu_w": rng.uniform(0.2, most),
@@ -99,14 +99,14 @@ def weights(nu_w: float, nu_f: float, nu_c: float, length: int, by_w: float = 1.
     return by_w * nu_c * nu_f * j * nu_w ** (j - 1.0) + (nu_c + nu_f) * nu_w**j
 
 
-def ceiling(nu_f: float, nu_c: float, length: int, less: int = 0) -> float:
+def largest_weight(nu_f: float, nu_c: float, length: int, less: int = 0) -> float:
     """ρ_max of (22)."""
     return nu_c * ((length - less) * nu_f + 1) + nu_f
 
 
-def pieces(nu_w: float, nu_f: float, nu_c: float, x: Array) -> tuple[Array, Array, float]:
+def proof_constants(nu_w: float, nu_f: float, nu_c: float, x: Array) -> tuple[Array, Array, float]:
     """A of the proof, the lags' weights, and B₁ of (60)."""
     A = np.concatenate([toeplitz_blocks(one).T for one in x])
     length = x.shape[1]
-    largest = ceiling(nu_f, nu_c, length) * float(np.linalg.norm(A, 2)) ** 2
+    largest = largest_weight(nu_f, nu_c, length) * float(np.linalg.norm(A, 2)) ** 2
     return A, weights(nu_w, nu_f, nu_c, length), 1 / largest

@@ -6,12 +6,19 @@ import numpy as np
 
 from tacit.statements import Erratum, residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.kernel._shared import convolve, impulse, network, networks, run, variances
+from tacit.statements.kernel._shared import (
+    convolve,
+    draw_network,
+    draw_networks,
+    draw_variances,
+    impulse_response,
+    run,
+)
 
 
 def _network_and_input(rng: np.random.Generator) -> dict[str, Any]:
     width, length, inputs, outputs = (int(n) for n in rng.integers([1, 1, 1, 1], [8, 8, 4, 4]))
-    W, F, C = network(rng, width, inputs, outputs, 0.5, 1.0, 1.0)
+    W, F, C = draw_network(rng, width, inputs, outputs, 0.5, 1.0, 1.0)
     return {"W": W, "F": F, "C": C, "x": rng.normal(size=(length, inputs))}
 
 
@@ -111,7 +118,7 @@ _LAGS, _COUNT, _SPREAD = 5, 20, 3.5  # √n times the standard deviation of a se
     place="Theorem 3.3(a)",
     words="as n → ∞ the entries of L_0, L_1, … become independent Gaussians of "
     "variance ν_C ν_F ν_W^j",
-    draw=lambda rng: {"seed": int(rng.integers(2**31)), **variances(rng)},
+    draw=lambda rng: {"seed": int(rng.integers(2**31)), **draw_variances(rng)},
     tolerance=6.0,  # standard deviations
     mutations=[{"shift": 1}, {"factor": 1.5}, {"fourth": 2.0}],
     instances=6,
@@ -134,8 +141,8 @@ def theorem_3_3_a(
     for width in (64, 256):
         sizes = {"inputs": 2, "outputs": width, "nu_w": nu_w, "nu_f": nu_f, "nu_c": nu_c}
         seconds, fourths = [], []
-        for W, F, C in networks(seed, width, _COUNT, **sizes):
-            scaled = impulse(W, F, C, _LAGS) / np.sqrt(expected)[:, None, None]
+        for W, F, C in draw_networks(seed, width, _COUNT, **sizes):
+            scaled = impulse_response(W, F, C, _LAGS) / np.sqrt(expected)[:, None, None]
             flat = scaled.reshape(_LAGS, -1)
             seconds.append(flat @ flat.T / flat.shape[1] - np.eye(_LAGS))
             kurtosis = np.mean(scaled**4, axis=1) / np.mean(scaled**2, axis=1) ** 2

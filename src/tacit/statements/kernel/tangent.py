@@ -8,11 +8,11 @@ from tacit.statements import Erratum, residual, statement
 from tacit.statements._shared_numbers import Array
 from tacit.statements.kernel._shared import (
     convolve,
+    draw_network,
+    draw_networks,
+    draw_variances,
     jacobian,
-    network,
-    networks,
     toeplitz_blocks,
-    variances,
 )
 from tacit.theory.kernel import finite_width_gram, lag_weights, limit_kernel, toeplitz
 
@@ -27,7 +27,7 @@ def _sequences(rng: np.random.Generator) -> dict[str, Any]:
     place="Proposition 3.1, the condition λ_min(K) > 0",
     words="on N sequences the kernel of a linear network has rank at most T n_x n_y, reached for "
     "N ≥ n_x: with N > n_x its least eigenvalue is zero, at every width and in the limit",
-    draw=lambda rng: {**_sequences(rng), "seed": int(rng.integers(2**31)), **variances(rng)},
+    draw=lambda rng: {**_sequences(rng), "seed": int(rng.integers(2**31)), **draw_variances(rng)},
     tolerance=1e-12,  # of whole numbers
     mutations=[{"inputs_more": 1}],
     errata=[
@@ -49,7 +49,7 @@ def proposition_3_1_rank(
 ) -> float:  # fmt: skip
     """Eigenvalues of the kernel of one network, from its Jacobian, and of the limit."""
     count, length, inputs = x.shape
-    W, F, C = network(np.random.default_rng(seed), 40, inputs, outputs, nu_w, nu_f, nu_c)
+    W, F, C = draw_network(np.random.default_rng(seed), 40, inputs, outputs, nu_w, nu_f, nu_c)
     rows = np.concatenate([jacobian(W, F, C, one) for one in x])
     features = np.concatenate([toeplitz_blocks(one) for one in x], axis=1)
     rho = np.repeat(lag_weights(length, nu_w=nu_w, nu_f=nu_f, nu_c=nu_c), inputs)
@@ -105,7 +105,7 @@ def _alike(rng: np.random.Generator) -> dict[str, Any]:
     """Two sequences that have something in common, so that their kernel is not small."""
     x = rng.normal(size=(4, 2))
     x2 = 0.8 * x + 0.6 * rng.normal(size=x.shape)
-    return {"seed": int(rng.integers(2**31)), "x": x, "x2": x2, **variances(rng)}
+    return {"seed": int(rng.integers(2**31)), "x": x, "x2": x2, **draw_variances(rng)}
 
 
 _COUNT, _SPREAD = 20, 1.6
@@ -144,7 +144,7 @@ def theorem_3_3_b(
     for width in (48, 192):
         sizes = {"inputs": 2, "outputs": 2, "nu_w": nu_w, "nu_f": nu_f, "nu_c": nu_c}
         gaps = []
-        for W, F, C in networks(seed, width, _COUNT, **sizes):
+        for W, F, C in draw_networks(seed, width, _COUNT, **sizes):
             kernel = jacobian(W, F, C, x) @ jacobian(W, F, C, x2).T
             gaps.append((kernel - formula) / size)
         together = np.max(np.abs(np.mean(gaps, axis=0))) * np.sqrt(width * _COUNT) / _SPREAD

@@ -7,13 +7,13 @@ import numpy as np
 from tacit.statements import Erratum, residual, statement
 from tacit.statements._shared_numbers import Array
 from tacit.statements._shared_systems import white_sequences
-from tacit.statements.kernel._shared import network, run
+from tacit.statements.kernel._shared import draw_network, run
 
 
 def _perturbed(rng: np.random.Generator) -> dict[str, Any]:
     width, length, inputs, outputs = (int(n) for n in rng.integers([2, 2, 1, 1], [7, 6, 4, 4]))
-    W, F, C = network(rng, width, inputs, outputs, 0.5, 1.0, 1.0)
-    by_W, by_F, by_C = network(rng, width, inputs, outputs, 1.0, 1.0, 1.0)
+    W, F, C = draw_network(rng, width, inputs, outputs, 0.5, 1.0, 1.0)
+    by_W, by_F, by_C = draw_network(rng, width, inputs, outputs, 1.0, 1.0, 1.0)
     return {
         "W": W, "F": F, "C": C, "by_W": by_W, "by_F": by_F, "by_C": by_C,
         "x": rng.normal(size=(length, inputs)),

@@ -8,12 +8,12 @@ from tacit.statements import residual, slack, statement
 from tacit.statements._shared_numbers import Array
 from tacit.statements.kernel._shared import (
     backward,
-    ceiling,
-    impulse,
-    network,
-    pieces,
+    draw_network,
+    draw_variances,
+    impulse_response,
+    largest_weight,
+    proof_constants,
     run,
-    variances,
     weights,
 )
 from tacit.theory.kernel import lag_weights
@@ -45,7 +45,7 @@ def equation_22(
 ) -> float:  # fmt: skip
     """(21) written out, and the library's, against the bound at every lag."""
     lags = np.arange(1, length)
-    bound = ceiling(nu_f, nu_c, length, length_less) * nu_w ** (lags - 1.0 + power_more)
+    bound = largest_weight(nu_f, nu_c, length, length_less) * nu_w ** (lags - 1.0 + power_more)
     rho = weights(nu_w, nu_f, nu_c, length)
     if residual(lag_weights(length, nu_w=nu_w, nu_f=nu_f, nu_c=nu_c), rho) > 1e-12:
         return -np.inf
@@ -56,7 +56,7 @@ def equation_22(
     "kernel/theorem4.1-start",
     place="Theorem 4.1, (24)",
     words="at the start E‖L_j‖² tends to n_x n_y ν_C ν_F ν_W^j",
-    draw=lambda rng: {"seed": int(rng.integers(2**31)), **variances(rng)},
+    draw=lambda rng: {"seed": int(rng.integers(2**31)), **draw_variances(rng)},
     tolerance=6.0,  # standard deviations
     mutations=[{"power_more": 1}, {"factor": 1.2}],
     instances=10,
@@ -86,7 +86,7 @@ def _small_task(rng: np.random.Generator) -> dict[str, Any]:
     x = rng.normal(size=(3, 4, 1))
     return {
         "seed": int(rng.integers(2**31)), "x": x, "y": 2 * rng.normal(size=(3, 4)),
-        **variances(rng, 0.6), "steps": int(rng.integers(1, 9)),
+        **draw_variances(rng, 0.6), "steps": int(rng.integers(1, 9)),
     }  # fmt: skip
 
 
@@ -112,18 +112,18 @@ def theorem_4_1(
     Both start from the network's own response. An entry of the kernel has a standard deviation of
     about 1.5/√n of itself; a move combines four of them, so that 8/√n is near three deviations.
     """
-    A, _, fastest = pieces(nu_w, nu_f, nu_c, x)
+    A, _, fastest = proof_constants(nu_w, nu_f, nu_c, x)
     rho = weights(nu_w, nu_f, nu_c, x.shape[1], by_w)
     rate, found = 0.9 * fastest, 0.0
     for width in _WIDTHS:
-        W, F, C = network(np.random.default_rng([seed, width]), width, 1, 1, nu_w, nu_f, nu_c)
-        first = impulse(W, F, C, x.shape[1])[:, 0, 0]
+        W, F, C = draw_network(np.random.default_rng([seed, width]), width, 1, 1, nu_w, nu_f, nu_c)
+        first = impulse_response(W, F, C, x.shape[1])[:, 0, 0]
         misfit = np.ravel(y) - A @ first
         for _ in range(steps):
             slopes = [run(W, F, C, one) - goal[:, None] for one, goal in zip(x, y, strict=True)]
             parts = [backward(W, F, C, one, slope) for one, slope in zip(x, slopes, strict=True)]
             W, F, C = (p - rate * sum(part[i] for part in parts) for i, p in enumerate((W, F, C)))
-        moved = impulse(W, F, C, x.shape[1])[:, 0, 0] - first
+        moved = impulse_response(W, F, C, x.shape[1])[:, 0, 0] - first
         limit = np.zeros(len(rho))
         for _ in range(steps):
             limit = limit + faster * rate * rho * (A.T @ (misfit - A @ limit))

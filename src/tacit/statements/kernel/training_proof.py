@@ -6,7 +6,12 @@ import numpy as np
 
 from tacit.statements import Erratum, complex_step, residual, slack, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.kernel._shared import ceiling, pieces, toeplitz_blocks, weights
+from tacit.statements.kernel._shared import (
+    largest_weight,
+    proof_constants,
+    toeplitz_blocks,
+    weights,
+)
 from tacit.theory.kernel import learning_curve
 
 _SLOW = "η < B₁"
@@ -21,13 +26,13 @@ def _problem(rng: np.random.Generator) -> dict[str, Any]:
     kind = int(rng.integers(3))
     length = int(rng.integers(1, 5)) if kind == 1 else int(rng.integers(2, 5))
     count = int(rng.integers(1, 4)) if kind == 0 else 1
-    drawn = {"nu_w": rng.uniform(0.1, 0.95)}
+    instance = {"nu_w": rng.uniform(0.1, 0.95)}
     low, high = {0: (-1, 1), 1: (-2, -1), 2: (0.7, 1.5)}[kind]
-    drawn["nu_f"], drawn["nu_c"] = 10 ** rng.uniform(low, high, size=2)
+    instance["nu_f"], instance["nu_c"] = 10 ** rng.uniform(low, high, size=2)
     x = rng.normal(size=(count, length, 1)) + 2 * rng.integers(2)
     A = np.concatenate([toeplitz_blocks(one).T for one in x])
-    rho, steps = weights(**drawn, length=length), 1 if kind == 1 else 50
-    largest = ceiling(drawn["nu_f"], drawn["nu_c"], length) * np.linalg.norm(A, 2) ** 2
+    rho, steps = weights(**instance, length=length), 1 if kind == 1 else 50
+    largest = largest_weight(instance["nu_f"], instance["nu_c"], length) * np.linalg.norm(A, 2) ** 2
     rate = rng.uniform(0.8, 0.99) / largest
     misfit = rng.normal(size=len(A))
     if kind == 1:
@@ -38,11 +43,11 @@ def _problem(rng: np.random.Generator) -> dict[str, Any]:
         for _ in range(steps):
             moved += rate * (many - (moved * rho) @ A.T) @ A
         misfit = many[np.argmax(np.max(np.abs(moved), axis=1) / np.linalg.norm(many @ A, axis=1))]
-    return {**drawn, "x": x, "misfit": misfit, "rate": rate, "steps": steps}
+    return {**instance, "x": x, "misfit": misfit, "rate": rate, "steps": steps}
 
 
 def _is_slow(nu_w: float, nu_f: float, nu_c: float, x: Array, rate: float) -> bool:
-    return bool(rate < pieces(nu_w, nu_f, nu_c, x)[2])
+    return bool(rate < proof_constants(nu_w, nu_f, nu_c, x)[2])
 
 
 @statement(
@@ -66,7 +71,7 @@ def equation_59(
     half: float = 0.5, power: float = 0.5,
 ) -> float:  # fmt: skip
     """Ten steps by complex steps of the cost, in θ − θ⁰, against ten of (59)."""
-    A, rho, _ = pieces(nu_w, nu_f, nu_c, x)
+    A, rho, _ = proof_constants(nu_w, nu_f, nu_c, x)
     root = rho**power
     theta = u = np.zeros(len(rho))
     for _ in range(10):
@@ -99,7 +104,7 @@ def equation_60(
     in_parameters: bool = False, faster: float = 1.0,
 ) -> float:  # fmt: skip
     """Spectral norms."""
-    A, rho, _ = pieces(nu_w, nu_f, nu_c, x)
+    A, rho, _ = proof_constants(nu_w, nu_f, nu_c, x)
     product = A.T @ A * rho if in_parameters else A * rho @ A.T
     return slack(np.linalg.norm(np.eye(len(product)) - faster * rate * product, 2), 1.0)
 
@@ -134,7 +139,7 @@ def theorem_4_1_convolution(
     projected: bool = False, to_the_power: bool = False, factor: float = 1.0,
 ) -> float:  # fmt: skip
     """Descent on the convolution, step by step; the library's closed form must agree with it."""
-    A, rho, _ = pieces(nu_w, nu_f, nu_c, x)
+    A, rho, _ = proof_constants(nu_w, nu_f, nu_c, x)
     most = (
         np.linalg.norm(A.T @ misfit) if projected else np.linalg.norm(A, 2) * np.linalg.norm(misfit)
     )

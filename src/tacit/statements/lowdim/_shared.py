@@ -8,7 +8,7 @@ import numpy as np
 from tacit.statements._shared_numbers import Array
 
 
-def orthogonal(rng: np.random.Generator, size: int) -> Array:
+def random_orthogonal(rng: np.random.Generator, size: int) -> Array:
     """A random orthogonal matrix."""
     found, _ = np.linalg.qr(rng.normal(size=(size, size)))
     return found
@@ -24,7 +24,7 @@ def balanced_system(
     spare = width - len(nodes)
     values = np.concatenate([nodes, rng.uniform(-1, 1, size=spare)])
     loads = np.concatenate([np.sqrt(weights), np.zeros(spare)])
-    basis = orthogonal(rng, width)
+    basis = random_orthogonal(rng, width)
     A = basis * values @ basis.T
     return (A + A.T) / 2, (basis @ loads)[:, None]
 
@@ -75,13 +75,13 @@ def gradients(A: Array, B: Array, C: Array, target: Array) -> tuple[Array, Array
     return by_A, adjoint, by_C
 
 
-def tied(by_A: Array) -> Array:
+def symmetric_gradient(by_A: Array) -> Array:
     """The gradient by the upper triangle, which both halves of a symmetric A share."""
     both = by_A + by_A.T
     return both - np.diag(np.diag(by_A))
 
 
-def flow(
+def integrate_flow(
     A: Array, B: Array, C: Array, target: Array, times: Sequence[float] | Array, *,
     symmetric: bool, stiff: bool = False, rtol: float = 1e-11, atol: float = 1e-13,
 ) -> list[tuple[Array, Array, Array]]:  # fmt: skip
@@ -94,13 +94,15 @@ def flow(
     width = len(A)
     cuts = [width * width, width * width + width]
 
-    def unpacked(flat: Array) -> tuple[Array, Array, Array]:
+    def unpack(flat: Array) -> tuple[Array, Array, Array]:
         a, b, c = np.split(flat, cuts)
         return a.reshape(width, width), b[:, None], c[None, :]
 
     def slope(_: float, flat: Array) -> Array:
-        by_A, by_B, by_C = gradients(*unpacked(flat), target)
-        return -np.concatenate([np.ravel(tied(by_A) if symmetric else by_A), by_B[:, 0], by_C[0]])
+        by_A, by_B, by_C = gradients(*unpack(flat), target)
+        return -np.concatenate(
+            [np.ravel(symmetric_gradient(by_A) if symmetric else by_A), by_B[:, 0], by_C[0]]
+        )
 
     start = np.concatenate([np.ravel(A), B[:, 0], C[0]])
     done = solve_ivp(
@@ -109,4 +111,4 @@ def flow(
     )  # fmt: skip
     if not done.success:
         raise RuntimeError(f"gradient flow: {done.message}")
-    return [unpacked(state) for state in done.y.T]
+    return [unpack(state) for state in done.y.T]

@@ -12,7 +12,7 @@ from tacit.statements._shared_systems import (
     second_moment,
     white_sequences,
 )
-from tacit.statements.lowdim._shared import impulse_outputs, loss_of, orthogonal, response
+from tacit.statements.lowdim._shared import impulse_outputs, loss_of, random_orthogonal, response
 from tacit.theory.lowdim import nonextrapolating_student
 
 _WHITE = "E[x xᵀ] = I"
@@ -58,10 +58,10 @@ def _pair_with_inputs(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _pair_with_coloured_inputs(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _pair_with_inputs(rng)
-    length = drawn["sequences"].shape[1]
+    instance = _pair_with_inputs(rng)
+    length = instance["sequences"].shape[1]
     mixing = np.eye(length) + 0.5 * rng.normal(size=(length, length))
-    return {**drawn, "sequences": np.einsum("tu,sun->stn", mixing, drawn["sequences"])}
+    return {**instance, "sequences": np.einsum("tu,sun->stn", mixing, instance["sequences"])}
 
 
 def _is_white(sequences: Array) -> bool:
@@ -149,13 +149,13 @@ def _balanced(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _balanced_unsymmetric(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _balanced(rng)
-    return {**drawn, "A": drawn["A"] @ orthogonal(rng, len(drawn["A"]))}
+    instance = _balanced(rng)
+    return {**instance, "A": instance["A"] @ random_orthogonal(rng, len(instance["A"]))}
 
 
 def _unbalanced(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _balanced(rng)
-    return {**drawn, "C": rng.normal(size=drawn["C"].shape)}
+    instance = _balanced(rng)
+    return {**instance, "C": rng.normal(size=instance["C"].shape)}
 
 
 @statement(

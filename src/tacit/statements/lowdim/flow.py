@@ -7,13 +7,13 @@ import numpy as np
 from tacit.statements import Erratum, residual, statement
 from tacit.statements._shared_numbers import Array, is_symmetric
 from tacit.statements.lowdim._shared import (
-    flow,
     gradients,
+    integrate_flow,
     loss_of,
-    orthogonal,
+    random_orthogonal,
     response,
     spread_nodes,
-    tied,
+    symmetric_gradient,
 )
 
 _SYMMETRIC = "A = Aᵀ at the start"
@@ -37,19 +37,19 @@ def _start(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _unequal(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _start(rng)
-    C = rng.normal(size=drawn["C"].shape)
-    return {**drawn, "C": rng.uniform(0.5, 1.5) * C / np.linalg.norm(C)}
+    instance = _start(rng)
+    C = rng.normal(size=instance["C"].shape)
+    return {**instance, "C": rng.uniform(0.5, 1.5) * C / np.linalg.norm(C)}
 
 
 def _unsymmetric(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _start(rng)
-    return {**drawn, "A": drawn["A"] @ orthogonal(rng, len(drawn["A"]))}
+    instance = _start(rng)
+    return {**instance, "A": instance["A"] @ random_orthogonal(rng, len(instance["A"]))}
 
 
 def _neither(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _unequal(rng)
-    return {**drawn, "A": drawn["A"] @ orthogonal(rng, len(drawn["A"]))}
+    instance = _unequal(rng)
+    return {**instance, "A": instance["A"] @ random_orthogonal(rng, len(instance["A"]))}
 
 
 def _is_balanced(B: Array, C: Array) -> bool:
@@ -69,7 +69,7 @@ def _is_balanced(B: Array, C: Array) -> bool:
 )
 def lemma_6(A: Array, B: Array, C: Array, target: Array, *, sign: float = 1.0) -> float:
     """An integration in which B and C move apart from one another, each by its own gradient."""
-    path = flow(A, B, C, target, _TIMES, symmetric=is_symmetric(A))
+    path = integrate_flow(A, B, C, target, _TIMES, symmetric=is_symmetric(A))
     return max(residual(B, sign * C.T) for _, B, C in path)
 
 
@@ -93,7 +93,7 @@ def lemma_c_6(
     shared, worst = is_symmetric(A), 0.0
     for _ in range(100):
         by_A, by_B, by_C = gradients(A, B, C, target)
-        A = A - step * (tied(by_A) if shared else by_A)
+        A = A - step * (symmetric_gradient(by_A) if shared else by_A)
         B, C = B - step * by_B, C - step * by_C
         if max(np.max(np.abs(A)), np.max(np.abs(B))) > 10:  # too large a step: it diverges
             break
@@ -127,7 +127,7 @@ def lemma_c_7(
     def conserved(B: Array, C: Array) -> float:
         return float(np.linalg.norm(B) ** power + sign * np.linalg.norm(C) ** power)
 
-    path = flow(A, B, C, target, _TIMES, symmetric=False)
+    path = integrate_flow(A, B, C, target, _TIMES, symmetric=False)
     first = conserved(B, C)
     return max(residual(conserved(B, C), first, scale=1.0) for _, B, C in path)
 
@@ -151,7 +151,7 @@ def _flow_to_the_end(
         A *= rng.uniform(0.3, 0.8) / np.linalg.norm(A, 2)
         B *= 0.7 / np.linalg.norm(B)
         C = B.T if balanced else 0.7 * C / np.linalg.norm(C)
-        ((A1, B1, C1),) = flow(
+        ((A1, B1, C1),) = integrate_flow(
             A, B, C, target, [_LATE], symmetric=True, stiff=True, rtol=1e-8, atol=1e-10
         )
         if loss_of(A1, B1, C1, target) < _CONVERGED:

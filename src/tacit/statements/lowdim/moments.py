@@ -33,9 +33,9 @@ def _lags(nodes: Array, weights: Array, count: int) -> Array:
 def _later_lag(
     rng: np.random.Generator, *, length_less: int = 0, least: float = 0.0
 ) -> dict[str, Any]:
-    drawn = _teacher(rng)
-    length = 2 * len(drawn["nodes"]) + 1 - length_less
-    return {**drawn, "length": length, "lag": length + int(rng.integers(0, 8)), "least": least}
+    instance = _teacher(rng)
+    length = 2 * len(instance["nodes"]) + 1 - length_less
+    return {**instance, "length": length, "lag": length + int(rng.integers(0, 8)), "least": least}
 
 
 def _range_by_programme(target: Array, lag: int, nodes: Array, least: float) -> float:
@@ -147,37 +147,39 @@ def _furthest(nodes: Array, weights: Array, lag: int, size: float) -> tuple[Arra
 
 def _close_student(rng: np.random.Generator) -> dict[str, Any]:
     """The student that is furthest off for its loss, or else any close one."""
-    drawn = _teacher(rng)
-    order = len(drawn["nodes"])
+    instance = _teacher(rng)
+    order = len(instance["nodes"])
     length = 2 * order + 1
     lag = length + int(rng.integers(0, 10))
     size = 10 ** rng.uniform(-7, -5)
-    made = _furthest(drawn["nodes"], drawn["weights"], lag, size) if rng.random() < 0.8 else None
+    made = (
+        _furthest(instance["nodes"], instance["weights"], lag, size) if rng.random() < 0.8 else None
+    )
     if made is None:
-        atoms = np.tile(drawn["nodes"], 2) + 1e-2 * rng.normal(size=2 * order)
-        made = atoms, np.tile(drawn["weights"] / 2, 2) * rng.uniform(0.9, 1.1, size=2 * order)
+        atoms = np.tile(instance["nodes"], 2) + 1e-2 * rng.normal(size=2 * order)
+        made = atoms, np.tile(instance["weights"] / 2, 2) * rng.uniform(0.9, 1.1, size=2 * order)
     A, B = balanced_system(rng, made[0], made[1], length + 2)
-    return {**drawn, "length": length, "lag": lag, "A": A, "B": B, "C": B.T}
+    return {**instance, "length": length, "lag": lag, "A": A, "B": B, "C": B.T}
 
 
 def _short_student(rng: np.random.Generator) -> dict[str, Any]:
     """Fits 2d̂ lags to second order, with one atom more; lag 2d̂ is wrong to first order."""
     while True:
-        drawn = _teacher(rng, most=2)
-        length = 2 * len(drawn["nodes"])
+        instance = _teacher(rng, most=2)
+        length = 2 * len(instance["nodes"])
         lag = length + 1
-        made = _furthest(drawn["nodes"], drawn["weights"], length, 1e-4)
+        made = _furthest(instance["nodes"], instance["weights"], length, 1e-4)
         if made is not None:
             A, B = balanced_system(rng, made[0], made[1], length + 3)
-            return {**drawn, "length": length, "lag": lag, "A": A, "B": B, "C": B.T}
+            return {**instance, "length": length, "lag": lag, "A": A, "B": B, "C": B.T}
 
 
 def _signed_student(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _teacher(rng)
-    length = 2 * len(drawn["nodes"]) + 1
-    lags = _lags(drawn["nodes"], drawn["weights"], length + 1)
+    instance = _teacher(rng)
+    length = 2 * len(instance["nodes"]) + 1
+    lags = _lags(instance["nodes"], instance["weights"], length + 1)
     made = nonextrapolating_student(lags, length, length + 2, lags[-1] + 1.0)
-    return {**drawn, "length": length, "lag": length, **made._asdict()}
+    return {**instance, "length": length, "lag": length, **made._asdict()}
 
 
 @statement(

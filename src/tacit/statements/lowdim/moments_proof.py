@@ -35,8 +35,11 @@ def _positive_systems(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _unstable_teacher(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _positive_systems(rng)
-    return {**drawn, "teacher_A": drawn["teacher_A"] * 3 / np.linalg.norm(drawn["teacher_A"], 2)}
+    instance = _positive_systems(rng)
+    return {
+        **instance,
+        "teacher_A": instance["teacher_A"] * 3 / np.linalg.norm(instance["teacher_A"], 2),
+    }
 
 
 def _is_stable(teacher_A: Array) -> bool:

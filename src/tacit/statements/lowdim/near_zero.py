@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.statements import Erratum, residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.lowdim._shared import flow
+from tacit.statements.lowdim._shared import integrate_flow
 
 _POSITIVE = "ĈB̂ > 0"
 _WIDE = "d > 20"
@@ -31,8 +31,8 @@ def _direction(rng: np.random.Generator, *, symmetric: bool = True) -> dict[str,
 
 
 def _negative(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _direction(rng)
-    return {**drawn, "target": -drawn["target"]}
+    instance = _direction(rng)
+    return {**instance, "target": -instance["target"]}
 
 
 def _path(
@@ -43,7 +43,9 @@ def _path(
     start = scale * A, scale * B, scale * C
     times = np.linspace(0.25, 1, 4) * end
     # what shrinks ends near scale^{3/2}
-    return flow(*start, target, times, symmetric=symmetric, rtol=1e-8, atol=1e-8 * scale**1.5)
+    return integrate_flow(
+        *start, target, times, symmetric=symmetric, rtol=1e-8, atol=1e-8 * scale**1.5
+    )
 
 
 @statement(

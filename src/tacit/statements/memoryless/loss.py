@@ -30,18 +30,18 @@ def _multiple(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _coloured(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _student_with_inputs(rng, 1, 1)
-    sequences = drawn["sequences"]
+    instance = _student_with_inputs(rng, 1, 1)
+    sequences = instance["sequences"]
     mixing = np.eye(sequences.shape[1]) + 0.5 * rng.normal(size=(sequences.shape[1],) * 2)
-    return {**drawn, "sequences": np.einsum("tu,sun->stn", mixing, sequences)}
+    return {**instance, "sequences": np.einsum("tu,sun->stn", mixing, sequences)}
 
 
 def _white_over_the_sum_of_times(rng: np.random.Generator) -> dict[str, Any]:
     """E[X] = 0 and E[XXᵀ] = Σ_t E[x_t x_tᵀ] = I for the inputs × times matrix X, as printed."""
-    drawn = _multiple(rng)
+    instance = _multiple(rng)
     length = int(rng.integers(2, 7))
-    sequences = white_sequences(rng, length, drawn["B"].shape[1]) / np.sqrt(length)
-    return {**drawn, "sequences": np.concatenate([sequences, -sequences])}
+    sequences = white_sequences(rng, length, instance["B"].shape[1]) / np.sqrt(length)
+    return {**instance, "sequences": np.concatenate([sequences, -sequences])}
 
 
 def _is_white(sequences: Array) -> bool:
@@ -132,13 +132,13 @@ def lemma_c_1(
 
 def _extrapolating_or_not(rng: np.random.Generator) -> dict[str, Any]:
     width, target = int(rng.integers(2, 7)), rng.normal(size=(1, 1))
-    drawn = {**extrapolating_student(rng, width, target, int(rng.integers(1, width + 1)))}
+    instance = {**extrapolating_student(rng, width, target, int(rng.integers(1, width + 1)))}
     extrapolates = bool(rng.integers(2))
     if not extrapolates:
-        drawn["A"] = drawn["A"] + rng.normal(size=(width, width)) / width
-        drawn["C"] = drawn["C"] * (1 + rng.integers(2) * rng.normal())
+        instance["A"] = instance["A"] + rng.normal(size=(width, width)) / width
+        instance["C"] = instance["C"] * (1 + rng.integers(2) * rng.normal())
     sequences = rng.normal(size=(30, int(rng.integers(1, 3 * width)), 1))
-    return {**drawn, "target": target, "extrapolates": extrapolates, "sequences": sequences}
+    return {**instance, "target": target, "extrapolates": extrapolates, "sequences": sequences}
 
 
 @statement(

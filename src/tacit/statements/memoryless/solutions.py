@@ -24,12 +24,12 @@ def _fitted_student(
 
     outputs, inputs = target.shape
 
-    def unpacked(flat: Array) -> tuple[Array, Array, Array]:
+    def unpack(flat: Array) -> tuple[Array, Array, Array]:
         A, B, C = np.split(flat, np.cumsum([width * width, width * inputs]))
         return A.reshape(width, width), B.reshape(width, inputs), C.reshape(outputs, width)
 
     def misfits(flat: Array) -> Array:
-        A, state, C = unpacked(flat)
+        A, state, C = unpack(flat)
         found = [C @ state - target]
         for _ in range(1, length):
             state = A @ state
@@ -40,7 +40,7 @@ def _fitted_student(
         start = random_student(rng, width, outputs, inputs)
         flat = np.concatenate([np.ravel(start[name]) for name in "ABC"])
         end = least_squares(misfits, flat, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200)
-        A, B, C = unpacked(end.x)
+        A, B, C = unpack(end.x)
         if end.cost < _FITTED and np.linalg.norm(A, 2) < 3:  # so that later lags stay moderate
             return {"A": A, "B": B, "C": C, "target": target, "length": length}
 
@@ -159,8 +159,8 @@ def _cycle(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _cycle_too_short(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _cycle(rng)
-    return {**drawn, "length": drawn["width"] + 1}
+    instance = _cycle(rng)
+    return {**instance, "length": instance["width"] + 1}
 
 
 @statement(

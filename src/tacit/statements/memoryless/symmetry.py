@@ -38,23 +38,23 @@ def _start(
 
 
 def _unequal(rng: np.random.Generator, *, sign: float = 1.0) -> dict[str, Any]:
-    drawn = _start(rng, sign=sign)
-    other = rng.normal(size=drawn["C"].shape)
-    return {**drawn, "C": 0.8 * other / np.linalg.norm(other)}
+    instance = _start(rng, sign=sign)
+    other = rng.normal(size=instance["C"].shape)
+    return {**instance, "C": 0.8 * other / np.linalg.norm(other)}
 
 
 def _unsymmetric(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _start(rng)
-    other = rng.normal(size=drawn["A"].shape)
-    return {**drawn, "A": other / np.linalg.norm(other, 2)}
+    instance = _start(rng)
+    other = rng.normal(size=instance["A"].shape)
+    return {**instance, "A": other / np.linalg.norm(other, 2)}
 
 
 def _unsymmetric_target(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _start(rng, size=2)
-    return {**drawn, "target": drawn["target"] + 0.5 * np.array([[0.0, 1.0], [-1.0, 0.0]])}
+    instance = _start(rng, size=2)
+    return {**instance, "target": instance["target"] + 0.5 * np.array([[0.0, 1.0], [-1.0, 0.0]])}
 
 
-def _descended(
+def _descend(
     A: Array, B: Array, C: Array, target: Array, length: int
 ) -> tuple[Array, Array, Array]:
     """Gradient descent on (4), each gradient by reverse accumulation through the recursion.
@@ -84,7 +84,7 @@ def _slack_after_descent(
 ) -> float:
     """How far the later lags stay below ‖A‖^{j−2} √(2L); asymmetry beyond rounding violates."""
     target, length = start["target"], start["length"]
-    A, B, C = _descended(**start)
+    A, B, C = _descend(**start)
     asymmetry = max(residual(A, A.T), residual(B, sign * C.T))
     if asymmetry > 1e-9:
         return -asymmetry
@@ -193,13 +193,13 @@ def remark_6_2(
 
 
 def _symmetric_student(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = random_student(rng, int(rng.integers(2, 8)), 1, 1)
-    return {"A": (drawn["A"] + drawn["A"].T) / 2, "B": drawn["B"], "C": drawn["B"].T}
+    instance = random_student(rng, int(rng.integers(2, 8)), 1, 1)
+    return {"A": (instance["A"] + instance["A"].T) / 2, "B": instance["B"], "C": instance["B"].T}
 
 
 def _any_student(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = random_student(rng, int(rng.integers(2, 8)), 1, 1)
-    return {**drawn, "C": drawn["B"].T}
+    instance = random_student(rng, int(rng.integers(2, 8)), 1, 1)
+    return {**instance, "C": instance["B"].T}
 
 
 @statement(

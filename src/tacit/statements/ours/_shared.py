@@ -8,7 +8,7 @@ import numpy as np
 from tacit.statements._shared_numbers import Array
 
 
-def rnn(rng: np.random.Generator, width: int, outputs: int, inputs: int) -> dict[str, Any]:
+def draw_rnn(rng: np.random.Generator, width: int, outputs: int, inputs: int) -> dict[str, Any]:
     deviations = np.sqrt(rng.uniform(0.3, 1.2, 3))
     return {
         "W": deviations[0] * rng.normal(size=(width, width)),
@@ -17,7 +17,7 @@ def rnn(rng: np.random.Generator, width: int, outputs: int, inputs: int) -> dict
     }
 
 
-def impulses(W: Array, F: Array, C: Array, *, length: int) -> Array:
+def impulse_response(W: Array, F: Array, C: Array, *, length: int) -> Array:
     """(9): the states after an impulse, step by step, (length, outputs, inputs)."""
     root, state, found = np.sqrt(len(W)), F, []
     for _ in range(length):
@@ -29,7 +29,7 @@ def impulses(W: Array, F: Array, C: Array, *, length: int) -> Array:
 BELOW = "2n < 2d̂"
 
 
-def teacher(rng: np.random.Generator, order: int) -> dict[str, Any]:
+def draw_teacher(rng: np.random.Generator, order: int) -> dict[str, Any]:
     """Well separated atoms inside (−1, 1), rational so that decisions about them are exact."""
     places = np.linspace(-1, 1, order + 2)[1:-1]
     nodes = places + rng.uniform(-0.25, 0.25, order) * 2 / (order + 1)

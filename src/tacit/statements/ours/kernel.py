@@ -6,14 +6,14 @@ import numpy as np
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.ours._shared import impulses, rnn
+from tacit.statements.ours._shared import draw_rnn, impulse_response
 from tacit.theory.kernel import finite_width_gram, learning_curve
 
 
 def _small_rnn(rng: np.random.Generator) -> dict[str, Any]:
     outputs, inputs = (int(size) for size in rng.integers(1, 3, size=2))
-    drawn = rnn(rng, int(rng.integers(2, 6)), outputs, inputs)
-    return {**drawn, "length": int(rng.integers(2, 6))}
+    instance = draw_rnn(rng, int(rng.integers(2, 6)), outputs, inputs)
+    return {**instance, "length": int(rng.integers(2, 6))}
 
 
 @statement(
@@ -36,7 +36,7 @@ def finite_width(
             moved = part.astype(complex)
             moved[where] += 1e-30j
             given = [moved if at == number else other for at, other in enumerate(parts)]
-            columns.append(np.imag(impulses(*given, length=length)).ravel() / 1e-30)
+            columns.append(np.imag(impulse_response(*given, length=length)).ravel() / 1e-30)
     jacobian = np.stack(columns, axis=1)
     gram = jacobian @ jacobian.T
     found = residual(gram, _formula(W, F, C, length, recurrent, shift))

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.ours._shared import impulses, rnn
+from tacit.statements.ours._shared import draw_rnn, impulse_response
 from tacit.theory.kernel import finite_width_gram
 from tacit.theory.regimes import kernel_norm, kernel_response
 
@@ -14,7 +14,7 @@ from tacit.theory.regimes import kernel_norm, kernel_response
 def _centred_rnn(rng: np.random.Generator) -> dict[str, Any]:
     length = int(rng.integers(2, 6))
     return {
-        **rnn(rng, int(rng.integers(8, 17)), 1, 1),
+        **draw_rnn(rng, int(rng.integers(8, 17)), 1, 1),
         "target": rng.normal(size=length),
         "time": float(rng.uniform(0.3, 3.0)),
         "gamma": 1e-6,
@@ -50,14 +50,14 @@ def lazy_flow(
     width, length = len(W), len(target)
     root, shapes = np.sqrt(width), (W.shape, F.shape, C.shape)
     cuts = np.cumsum([W.size, F.size])
-    start = impulses(W, F, C, length=length + 3)[:, 0, 0]
+    start = impulse_response(W, F, C, length=length + 3)[:, 0, 0]
 
-    def placed(moved: Array) -> list[Array]:
+    def parameters_at(moved: Array) -> list[Array]:
         parts = [part.reshape(s) for part, s in zip(np.split(moved, cuts), shapes, strict=True)]
         return [one + gamma * part for one, part in zip((W, F, C), parts, strict=True)]
 
     def motion(_: float, moved: Array) -> Array:
-        w, f, c = placed(moved)
+        w, f, c = parameters_at(moved)
         states = [f]
         for _step in range(length - 1):
             states.append(w @ states[-1] / root)
@@ -73,7 +73,7 @@ def lazy_flow(
 
     zero = np.zeros(W.size + F.size + C.size)
     moved = solve_ivp(motion, (0, time), zero, rtol=1e-8, atol=1e-10).y[:, -1]
-    response = (impulses(*placed(moved), length=length + 3)[:, 0, 0] - start) / gamma
+    response = (impulse_response(*parameters_at(moved), length=length + 3)[:, 0, 0] - start) / gamma
     G = finite_width_gram(W, F, C, length + 3)
     values, vectors = np.linalg.eigh(G[:length, :length])
     with np.errstate(divide="ignore", invalid="ignore"):

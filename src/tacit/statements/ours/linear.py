@@ -19,7 +19,7 @@ def _vectors(W: Array, w: Array, m: Array) -> tuple[Array, Array]:
     return np.linalg.solve(A, m), np.linalg.solve(A.T, w)
 
 
-def _followed(speed: Callable[[Array, Array], Any], W0: Array, w: Array, m: Array, end: float,
+def _integrate(speed: Callable[[Array, Array], Any], W0: Array, w: Array, m: Array, end: float,
               more: int = 0) -> tuple[Array, Array]:  # fmt: skip
     """W after dW/dt = (first of `speed`) y xᵀ; its other numbers are integrated beside W."""
     from scipy.integrate import solve_ivp
@@ -64,7 +64,7 @@ def conservation(
 ) -> float:
     """The flow (6) until τ = 20: what has changed of both matrices over all that has changed."""
     target = w @ _vectors(W0, w, m)[0] + beyond[0]
-    W, _ = _followed(lambda x, y: [target - w @ x], W0, w, m, 20.0)
+    W, _ = _integrate(lambda x, y: [target - w @ x], W0, w, m, 20.0)
     before, after = np.eye(len(W)) - W0, np.eye(len(W)) - W
     found = 0.0
     for vector, change in (
@@ -92,16 +92,16 @@ def universal_curve(
     W0: Array, w: Array, m: Array, path: float, beyond: Array, *, power: float = 1.0
 ) -> float:
     """One path by s, which says when each of two targets gets there, then the flow for each."""
-    W, _ = _followed(lambda x, y: [1.0], W0, w, m, path)
+    W, _ = _integrate(lambda x, y: [1.0], W0, w, m, path)
     targets = w @ _vectors(W, w, m)[0] + beyond
-    again, times = _followed(
+    again, times = _integrate(
         lambda x, y: [1.0, *((targets - w @ x) ** -power)], W0, w, m, path, more=2
     )
 
-    def learnt(target: float, time: float) -> Array:
-        return _followed(lambda x, y: [target - w @ x], W0, w, m, time)[0]
+    def learn(target: float, time: float) -> Array:
+        return _integrate(lambda x, y: [target - w @ x], W0, w, m, time)[0]
 
-    ends = [learnt(*both) for both in zip(targets, times, strict=True)]
+    ends = [learn(*both) for both in zip(targets, times, strict=True)]
     scale = np.abs(W - W0).max()
     return max(residual(end, W, scale=scale) for end in (again, *ends))
 
@@ -139,12 +139,12 @@ def vector_flow(
     places, weights = np.polynomial.legendre.leggauss(24)
     nodes = path * (1 + places) / 2
     change = (left(nodes)[size:] * weights * path / 2) @ right(nodes)[size:].T
-    W, _ = _followed(lambda x, y: [1.0], W0, w, m, path)
+    W, _ = _integrate(lambda x, y: [1.0], W0, w, m, path)
     scale = np.abs(W - W0).max()
     found = residual(change, W - W0, scale=scale)
     if (power, sign) == (2.0, -1.0):
         target = float(w @ _vectors(W, w, m)[0] + beyond[0])
-        time = _followed(lambda x, y: [1.0, 1 / (target - w @ x)], W0, w, m, path, more=1)[1]
+        time = _integrate(lambda x, y: [1.0, 1 / (target - w @ x)], W0, w, m, path, more=1)[1]
         curve = flow(W0, w, m, targets=target)
         found = max(found, residual(curve.change(float(time[0])), W - W0, scale=scale))
     return found
@@ -158,8 +158,8 @@ def _bare(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _bare_oblique(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _bare(rng)
-    return {**drawn, "m": 0.99 * drawn["m"] + np.sqrt(1 - 0.99**2) * drawn["w"]}
+    instance = _bare(rng)
+    return {**instance, "m": 0.99 * instance["m"] + np.sqrt(1 - 0.99**2) * instance["w"]}
 
 
 @statement(
@@ -187,7 +187,7 @@ def exact_without_connectivity(
         error = float(target - w @ x)
         return [error, error * float(np.linalg.norm(x) * np.linalg.norm(y))]
 
-    W, (arc,) = _followed(speed, np.zeros((len(w), len(w))), w, m, time, more=1)
+    W, (arc,) = _integrate(speed, np.zeros((len(w), len(w))), w, m, time, more=1)
     diagonal, tanh = 1 - 1 / np.cosh(arc), np.tanh(arc)
     A = np.array([[diagonal, tanh], [arc - lower * tanh, diagonal]])
     frame = np.stack([w, m], axis=1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements._shared_systems import gaussian
+from tacit.statements._shared_systems import gaussian_matrix
 from tacit.theory.connectivity import exact_g0, flow, large_n, limit_spectrum
 
 
@@ -27,7 +27,7 @@ def _planar(word: tuple[bool, ...]) -> int:
 
 
 @cache
-def _counted(moment: int, half: int) -> int:
+def _count_words(moment: int, half: int) -> int:
     """The coefficient of g^{2·half} in Tr (BBᵀ)^moment/N: all words of that degree, counted."""
 
     def splits() -> list[tuple[int, ...]]:
@@ -35,8 +35,8 @@ def _counted(moment: int, half: int) -> int:
         return [split for split in whole if sum(split) == half]
 
     total = 0
-    for plain, turned in itertools.product(splits(), repeat=2):
-        pairs = zip(plain, turned, strict=True)
+    for plain, gap_after_a_turn in itertools.product(splits(), repeat=2):
+        pairs = zip(plain, gap_after_a_turn, strict=True)
         total += _planar(sum(((False,) * a + (True,) * b for a, b in pairs), ()))
     return total
 
@@ -73,14 +73,14 @@ def limit_moments(
     closed = sum(f * beta**p for p, f in powers.items())
     nodes, weights = limit_spectrum(g)
     return max(
-        residual(_counted(moment, half), coefficient),
+        residual(_count_words(moment, half), coefficient),
         residual(weights @ nodes**-moment, closed),
     )
 
 
 def _resolvent(rng: np.random.Generator) -> dict[str, Any]:
     g = float(rng.uniform(0.2, 0.8))
-    return {"J": gaussian(rng, 256, g), "g": g, "zeta": float(-rng.uniform(0.05, 1.0))}
+    return {"J": gaussian_matrix(rng, 256, g), "g": g, "zeta": float(-rng.uniform(0.05, 1.0))}
 
 
 @statement(
@@ -122,7 +122,7 @@ def resolvent_of_the_limit(
 
 def _large_network(rng: np.random.Generator) -> dict[str, Any]:
     g = float(rng.uniform(0.3, 0.5))
-    return {"J": gaussian(rng, 256, g), "g": g, "target": float(rng.uniform(0.5, 1.5))}
+    return {"J": gaussian_matrix(rng, 256, g), "g": g, "target": float(rng.uniform(0.5, 1.5))}
 
 
 @statement(
@@ -190,7 +190,7 @@ def radius(target: float, *, scale: float = 1.0) -> float:
         )  # fmt: skip
         return complex(found.y[0, -1])
 
-    def turned(length: float) -> float:
+    def gap_after_a_turn(length: float) -> float:
         """How far σ at τ = length is from itself after a turn around zero."""
         first = moved(lambda t: length, 1.0, 0j)
         return abs(moved(lambda t: 1j * length * np.exp(1j * t), 2 * np.pi, first) - first)
@@ -198,4 +198,6 @@ def radius(target: float, *, scale: float = 1.0) -> float:
     length = scale * exact_g0(target).radius_of_convergence()
     known = [exact_g0(z).radius_of_convergence() for z in (0.5, 1.0, 2.0)]
     rounded = residual(np.round(known, 3), [0.697, 0.421, 0.240])
-    return max(turned(0.99 * length), float(turned(1.01 * length) < 0.01), rounded)
+    return max(
+        gap_after_a_turn(0.99 * length), float(gap_after_a_turn(1.01 * length) < 0.01), rounded
+    )

@@ -7,7 +7,7 @@ import numpy as np
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.ours._shared import BELOW, exact_moments, jacobi, moment_of, teacher
+from tacit.statements.ours._shared import BELOW, draw_teacher, exact_moments, jacobi, moment_of
 from tacit.theory.lowdim import moment_range, prony
 
 _INTERIOR = "the atoms lie inside (−1, 1)"
@@ -51,14 +51,14 @@ def _programme(points: Array, moments: list[Fraction], lag: int) -> Array:
 
 def _threshold_teacher(rng: np.random.Generator) -> dict[str, Any]:
     order = int(rng.integers(1, 5))
-    return {**teacher(rng, order), "lag": 2 * order + 2 * int(rng.integers(1, 4))}
+    return {**draw_teacher(rng, order), "lag": 2 * order + 2 * int(rng.integers(1, 4))}
 
 
 def _teacher_on_the_end(rng: np.random.Generator) -> dict[str, Any]:
-    drawn = _threshold_teacher(rng)
-    nodes = drawn["nodes"].copy()
+    instance = _threshold_teacher(rng)
+    nodes = instance["nodes"].copy()
     nodes[-1] = 1.0
-    return {**drawn, "nodes": nodes}
+    return {**instance, "nodes": nodes}
 
 
 @statement(
@@ -100,7 +100,7 @@ def threshold(nodes: Array, weights: Array, lag: int, *, more: int = 1) -> float
 def _teacher_below(rng: np.random.Generator) -> dict[str, Any]:
     rule = int(rng.integers(1, 4))
     order = rule + int(rng.integers(1, 4))
-    return {**teacher(rng, order), "rule": rule, "lag": 2 * rule + 2 * int(rng.integers(0, 4))}
+    return {**draw_teacher(rng, order), "rule": rule, "lag": 2 * rule + 2 * int(rng.integers(0, 4))}
 
 
 @statement(

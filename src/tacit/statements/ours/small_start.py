@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.statements.ours._shared import BELOW, exact_moments, jacobi, moment_of, teacher
+from tacit.statements.ours._shared import BELOW, draw_teacher, exact_moments, jacobi, moment_of
 
 _SMALL = "the start is small"
 _FURTHER = 5  # lags after the ones that are fitted
@@ -17,7 +17,7 @@ def _small_start(rng: np.random.Generator, scale: float = 1e-4) -> dict[str, Any
     rule = int(rng.integers(1, 3))
     A = scale * rng.normal(size=(4, 4))
     return {
-        **teacher(rng, rule + int(rng.integers(1, 3))),
+        **draw_teacher(rng, rule + int(rng.integers(1, 3))),
         "rule": rule,
         "A": (A + A.T) / 2,
         "B": scale * rng.normal(size=4),
@@ -32,7 +32,7 @@ def _responses(A: Array, B: Array, length: int) -> tuple[Array, Array]:
     return np.stack(states), np.stack(states) @ B
 
 
-def _flowed(A: Array, B: Array, target: Array) -> tuple[Array, Array]:
+def _end_of_flow(A: Array, B: Array, target: Array) -> tuple[Array, Array]:
     """Gradient flow on half the squared error of the first lags, to its end."""
     from scipy.integrate import solve_ivp
 
@@ -76,7 +76,7 @@ def gauss_flow(
     """
     mass = float(np.sum(weights))
     target = np.array([float(moment) for moment in exact_moments(nodes, weights, 2 * rule)])
-    A, B = _flowed(A, B, target)
+    A, B = _end_of_flow(A, B, target)
     J = jacobi(nodes, weights, rule + nodes_more)
     expected = [moment_of(J, mass, lag) for lag in range(2 * rule + _FURTHER)]
     return residual(_responses(A, B, len(expected))[1], expected, scale=mass)
