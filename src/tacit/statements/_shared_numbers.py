@@ -1,4 +1,4 @@
-"""What checks share: margins, and derivatives to rounding error."""
+"""What the statements of all papers share: margins, and derivatives exact to rounding."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,9 +9,10 @@ Array = np.ndarray
 
 
 def residual(found: Any, expected: Any, *, scale: float | None = None) -> float:
-    """The largest difference of entries over `scale`: the largest entry of either unless given.
+    """The largest difference between entries, divided by `scale`.
 
-    What is not finite gives infinity, which no `max` of Python's passes over as it does a NaN.
+    By default `scale` is the largest entry of either array. Entries that are not finite give
+    infinity: Python's `max` would pass over a NaN.
     """
     one, other = np.asarray(found), np.asarray(expected)
     if one.shape != other.shape:
@@ -25,10 +26,10 @@ def residual(found: Any, expected: Any, *, scale: float | None = None) -> float:
 
 
 def slack(smaller: Any, larger: Any) -> float:
-    """The least of (larger − smaller) over the larger size of the two: negative where violated.
+    """The smallest (larger − smaller), divided by the size of the larger of the two.
 
-    A NaN on either side, or a smaller side that is infinite, gives minus infinity; an infinite
-    larger side is no constraint.
+    It is negative where the inequality is violated. A NaN on either side, or an infinite smaller
+    side, gives minus infinity; an infinite larger side is no constraint.
     """
     left, right = np.broadcast_arrays(np.asarray(smaller, float), np.asarray(larger, float))
     if np.any(np.isnan(left) | np.isnan(right) | np.isposinf(left)):
@@ -44,7 +45,7 @@ def slack(smaller: Any, larger: Any) -> float:
 def complex_step(function: Callable[[np.ndarray], Any], at: np.ndarray) -> np.ndarray:
     """The gradient of a real analytic function by complex steps, exact to rounding.
 
-    The function must be written without `abs`, `conj` or `.real`.
+    The function must not use `abs`, `conj` or `.real`.
     """
     gradient = np.empty(at.shape)
     for where in np.ndindex(at.shape):
@@ -55,5 +56,5 @@ def complex_step(function: Callable[[np.ndarray], Any], at: np.ndarray) -> np.nd
 
 
 def is_symmetric(matrix: np.ndarray) -> bool:
-    """Whether a matrix is its own transpose to rounding."""
+    """Whether a matrix equals its transpose to rounding."""
     return residual(matrix, matrix.T) <= 1e-12

@@ -1,4 +1,8 @@
-"""What the statements of several papers share."""
+"""What the statements of several papers share: random linear systems, sequences and matrices.
+
+`lowdim` and `memoryless` use the students, `kernel` the white sequences too, `connectivity` and
+`ours` the Gaussian matrices.
+"""
 
 from typing import Any
 
@@ -10,7 +14,7 @@ from tacit.statements._shared_numbers import Array
 def random_student(
     rng: np.random.Generator, width: int, outputs: int, inputs: int
 ) -> dict[str, Any]:
-    """A, B and C with independent Gaussian entries, A of spectral radius about one."""
+    """A, B and C with independent Gaussian entries; the spectral radius of A is about one."""
     return {
         "A": rng.normal(size=(width, width)) / np.sqrt(width),
         "B": rng.normal(size=(width, inputs)),
@@ -19,7 +23,7 @@ def random_student(
 
 
 def last_outputs(A: Array, B: Array, C: Array, sequences: Array) -> Array:
-    """Run the recursion (1): sequences (samples, length, inputs) → (samples, outputs)."""
+    """Run the recursion: sequences (samples, length, inputs) → (samples, outputs)."""
     state = np.zeros((len(sequences), len(A)))
     for step in range(sequences.shape[1]):
         state = state @ A.T + sequences[:, step] @ B.T
@@ -29,7 +33,7 @@ def last_outputs(A: Array, B: Array, C: Array, sequences: Array) -> Array:
 def white_sequences(rng: np.random.Generator, length: int, inputs: int) -> Array:
     """Equally likely sequences whose second moment is exactly the identity.
 
-    They are rows of a scaled orthogonal matrix: neither Gaussian, nor independent in time, nor
+    They are the rows of a scaled orthogonal matrix: not Gaussian, not independent in time and not
     centred.
     """
     size = length * inputs
@@ -44,5 +48,5 @@ def second_moment(sequences: Array) -> Array:
 
 
 def gaussian_matrix(rng: np.random.Generator, size: int, g: float) -> Array:
-    """W₀ with independent N(0, g²/N) entries."""
+    """A square matrix of independent N(0, g²/N) entries."""
     return rng.normal(size=(size, size)) * (g / np.sqrt(size))

@@ -1,7 +1,7 @@
 """Statements of `connectivity`: randomness and structure in trained recurrent networks.
 
-B = (I − W₀)⁻¹ and β = 1/(1 − g²) throughout. Equation numbers are the paper's, in which the
-supplement goes on counting from (16).
+Throughout, B = (I − W₀)⁻¹ and β = 1/(1 − g²). Equation numbers are those of the paper; the
+supplement continues them from (16).
 """
 
 # Importing a topic registers its statements.

@@ -1,9 +1,9 @@
-"""What the statements of `connectivity` share: networks to draw, and their flow as a power series.
+"""What the statements of `connectivity` share: networks, and their flow as a power series.
 
-The paper's formulas hold for N → ∞, where scalar products such as wᵀBBᵀw have become numbers. A
-network of a few units in which these few products have exactly their limits is as good: in it the
-algebra can be judged to rounding. That large Gaussian networks have those limits is judged by
-itself, in standard deviations.
+The paper's formulas hold for N → ∞, where scalar products such as wᵀBBᵀw become numbers. A network
+of a few units can have exactly these limits as its scalar products, so the algebra is checked on
+such networks, to rounding. That large Gaussian networks have these limits is checked separately, in
+standard deviations.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,14 @@ LIMIT = "z₀ = 0, and all scalar products have their values at N → ∞"
 
 
 class Series(NamedTuple):
-    """Taylor coefficients in τ, the k-th before τ^k: of W (order + 1, N, N) and of z."""
+    """Taylor coefficients in τ, with the k-th multiplying τ^k: W (order + 1, N, N) and z."""
 
     W: Array
     z: Array
 
 
 def flow_series(W0: Array, w: Array, m: Array, target: float, order: int) -> Series:
-    """The flow (6) by power-series arithmetic: no formula of the paper's is used.
+    """The flow (6) by power-series arithmetic, without any formula of the paper.
 
     With A = I − W, Ax = m and Aᵀy = w: A₀ x_k = Σ_{j≥1} W_j x_{k−j}, and (k + 1) W_{k+1} is the
     coefficient of (ẑ − z) y xᵀ.
@@ -44,7 +44,7 @@ def flow_series(W0: Array, w: Array, m: Array, target: float, order: int) -> Ser
 
 
 def output_of_change(inverse: Array, change: Array, w: Array, m: Array) -> Array:
-    """Coefficients of wᵀ(B⁻¹ − Σ_{j≥1} W_j τ^j)⁻¹m, with any B in the place of (I − W₀)⁻¹."""
+    """Coefficients of wᵀ(B⁻¹ − Σ_{j≥1} W_j τ^j)⁻¹m, where B may be any matrix."""
     x = [inverse @ m]
     for k in range(1, len(change)):
         x.append(inverse @ sum(change[j] @ x[k - j] for j in range(1, k + 1)))
@@ -52,9 +52,9 @@ def output_of_change(inverse: Array, change: Array, w: Array, m: Array) -> Array
 
 
 def coefficients(function: Any, radius: float, order: int, *, degree: int = 13) -> Array:
-    """Taylor coefficients at 0 of a function analytic around it, from its values in [−r, r].
+    """Taylor coefficients at 0 of an analytic function, from its values in [−r, r].
 
-    An odd degree leaves 0 itself out, where quotients have no value.
+    An odd degree avoids 0 itself, where quotients are undefined.
     """
     places = np.polynomial.chebyshev.chebpts1(degree + 1)
     values = np.stack([np.asarray(function(radius * place)) for place in places])
@@ -70,10 +70,10 @@ def random_orthogonal(rng: np.random.Generator, size: int) -> Array:
 
 
 def limit_network(rng: np.random.Generator, *, alike: bool = False) -> dict[str, Any]:
-    """A small network with the limit's scalar products, 0.2 ≤ g ≤ 0.7, and a target.
+    """A small network with the scalar products of the limit, 0.2 ≤ g ≤ 0.7, and a target.
 
-    The squares of w over the inverse squared singular values of I − W₀ are a measure with the
-    moments 1, β and β⁴, made of two atoms; so are those of m, over other singular values.
+    The squared components of w, placed at the inverse squared singular values of I − W₀, form a
+    measure of two atoms with the moments 1, β and β⁴. So do those of m, at other singular values.
     """
     g = float(rng.uniform(0.2, 0.7))
     beta = 1 / (1 - g**2)
@@ -98,14 +98,14 @@ def limit_network(rng: np.random.Generator, *, alike: bool = False) -> dict[str,
 
 
 def overlapping_network(rng: np.random.Generator) -> dict[str, Any]:
-    """The same with an input vector that shares a little with the output vector's side."""
+    """A limit network whose input vector overlaps a little with Bᵀw."""
     instance = limit_network(rng)
     B = np.linalg.inv(np.eye(len(instance["W0"])) - instance["W0"])
     return {**instance, "m": instance["m"] + 0.1 * B.T @ instance["w"]}
 
 
 def is_limit(W0: Array, w: Array, m: Array, g: float) -> bool:
-    """Whether the products that third order needs are those of N → ∞, to rounding."""
+    """Whether the products that third order needs have their limits for N → ∞, to rounding."""
     B = np.linalg.inv(np.eye(len(W0)) - W0)
     beta = 1 / (1 - g**2)
     right, left = B @ B.T, B.T @ B
@@ -118,6 +118,7 @@ def is_limit(W0: Array, w: Array, m: Array, g: float) -> bool:
 
 
 def orthonormal_vectors(rng: np.random.Generator) -> dict[str, Any]:
+    """w and m of unit length, orthogonal to each other, and a target."""
     size = int(rng.integers(2, 7))
     w, m = random_orthogonal(rng, size)[:2].copy()
     return {"w": w, "m": m, "target": float(rng.choice([-1.0, 1.0]) * rng.uniform(0.2, 2.5))}
@@ -136,11 +137,12 @@ ORTHONORMAL = {
 
 
 def inverse_of(W0: Array) -> Array:
+    """B = (I − W₀)⁻¹."""
     return np.linalg.inv(np.eye(len(W0)) - W0)
 
 
 def fit_radius(g: float, target: float) -> float:
-    """A time well inside the circle in which the square roots below are analytic."""
+    """A time well inside the disc in which the square roots of the factors are analytic."""
     beta = 1 / (1 - g**2)
     return 0.1 / (beta**2 * max(1.0, abs(target) * np.sqrt(beta)))
 
@@ -149,7 +151,7 @@ def third_factors(
     B: Array, w: Array, m: Array, beta: float, target: float, *,
     transposed: bool = False, hat: float = 12.0,
 ) -> Callable[[float], tuple[Array, Array]]:  # fmt: skip
-    """U and V of (53) at a time τ, (N, 2) each, with the coefficients (48)–(52)."""
+    """U and V of (53) as functions of τ, (N, 2) each, with the coefficients (48)–(52)."""
     row = B @ w if transposed else B.T @ w
 
     def factors(tau: float) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""The flow of a linear network, and how it begins without initial connectivity: (6), (10)."""
+"""The flow of a linear network, and its beginning without initial connectivity: (6), (10)."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def equation_6(
     W: Array, w: Array, m: Array, target: float, steps: int, *,
     sign: float = 1.0, transposed: bool = True,
 ) -> float:  # fmt: skip
-    """Complex steps through the Euler recursion (17), run until it has settled."""
+    """Complex steps through the Euler recursion (17), run until it settles."""
 
     def loss(matrix: Array) -> Any:
         state = m * 0.0 + matrix[0] * 0.0
@@ -80,7 +80,7 @@ def equation_10(
     third: float = 2.0,
     lower: float = 1 / 3,
 ) -> float:
-    """Coefficients of the flow of the whole matrix; the library's polynomial against them too."""
+    """Coefficients of the flow of the whole matrix against (10) and the library's polynomial."""
     size = len(w)
     series = flow_series(np.zeros((size, size)), w, m, target, 3).W[1:]
     z = target

@@ -45,8 +45,8 @@ def _gaussian_with_vectors(rng: np.random.Generator) -> dict[str, Any]:
 def equation_12(W0: Array, g: float, w: Array, m: Array, *, power: float = 1.0) -> float:
     """Means over 200 pairs of vectors at N = 256, in standard deviations.
 
-    Those of the vectors are known; that of Tr BBᵀ is at most √(g²/N) times the norm of its gradient
-    2 BBᵀB (Poincaré's inequality for Gaussian entries).
+    The spread due to the vectors is known. That of Tr BBᵀ is at most √(g²/N) times the norm of its
+    gradient 2 BBᵀB (Poincaré's inequality for Gaussian entries).
     """
     size, count = w.shape
     B = np.linalg.inv(np.eye(size) - W0)
@@ -81,7 +81,7 @@ def equation_13(
     W0: Array, w: Array, m: Array, g: float, target: float, *,
     power: float = 2.0, norm_power: float = 1.0,
 ) -> float:  # fmt: skip
-    """First coefficients of the flow, and the size of the matrix."""
+    """The first coefficients of the flow, and the norm of the matrix."""
     series = flow_series(W0, w, m, target, 1)
     beta = 1 / (1 - g**2)
     found = max(
@@ -116,10 +116,10 @@ def equation_14(
     W0: Array, w: Array, m: Array, g: float, target: float, *,
     third: float = 3.5, second: float = 12.0,
 ) -> float:  # fmt: skip
-    """Singular values of the flow's series to order 12, then their own coefficients.
+    """Singular values of the flow's series to order 12, expanded in τ in turn.
 
-    They are fitted up to 0.03 of the natural time 1/β²max(1, |ẑ|√β), where the second one is
-    below 1e-4 of the first and still known to many digits.
+    They are fitted up to 0.03 of the natural time 1/β²max(1, |ẑ|√β). There the second one is below
+    1e-4 of the first and still known to many digits.
     """
     size, beta = abs(target), 1 / (1 - g**2)
     radius = 0.03 / (beta**2 * max(1.0, size * np.sqrt(beta)))
@@ -159,7 +159,7 @@ def equation_15(
     W0: Array, w: Array, m: Array, g: float, target: float, *,
     eight: float = 8.0, beta_power: float = 1.0, second: float = -0.5,
 ) -> float:  # fmt: skip
-    """Coefficients of the flow's output; the library's polynomial against them too."""
+    """The coefficients of the flow's output against (15) and the library's polynomial."""
     beta, z = 1 / (1 - g**2), flow_series(W0, w, m, target, 3).z
     third = (1 + eight * target**2 * beta**beta_power) / 6
     expected = target * np.array([0, beta**2, second * beta**4, third * beta**6])

@@ -1,4 +1,4 @@
-"""ΔW as a product of few vectors, order by order: (35)–(53)."""
+"""ΔW as a product of a few vectors, order by order: (35)–(53)."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ _RIGHT_ROW = "wᵀB in the place of wᵀBᵀ, as in (35) and (47)"
 def _second(
     B: Array, w: Array, m: Array, beta: float, target: float, transposed: bool
 ) -> Callable[[float], tuple[Array, Array]]:
-    """u₂ and v₂ of (37) at a time τ: complex where τẑ < 0, while all that is used is real."""
+    """u₂ and v₂ of (37) as functions of τ. Where τẑ < 0 they are complex; all products are real."""
     row = B @ w if transposed else B.T @ w
 
     def factors(tau: float) -> tuple[Array, Array]:
@@ -87,7 +87,7 @@ def equation_41(
     W0: Array, w: Array, m: Array, g: float, target: float, *,
     transposed: bool = False, gamma_power: float = 4.0,
 ) -> float:  # fmt: skip
-    """Scalar products of the vectors, and the flow's output, as polynomials in τ."""
+    """Scalar products of the vectors, and the output of the flow, as polynomials in τ."""
     B, beta = inverse_of(W0), 1 / (1 - g**2)
     factors = _second(B, w, m, beta, target, transposed)
 

@@ -46,7 +46,7 @@ def equation_59(
     W0: Array, w: Array, m: Array, g: float, target: float, *,
     lower_left: str = "y", two: float = 2.0,
 ) -> float:  # fmt: skip
-    """Both matrices as polynomials in τ: what is of order τ² and τ³ in them."""
+    """Both matrices as polynomials in τ: their terms of order τ² and τ³."""
     B, beta = inverse_of(W0), 1 / (1 - g**2)
     factors, reach = third_factors(B, w, m, beta, target), fit_radius(g, target)
 
@@ -77,7 +77,7 @@ def equation_59(
 
 
 def _scales(tau: float, target: float, beta: float) -> tuple[complex, complex]:
-    """a₃ and b̂₃ over √(τẑ), (48) and (52)."""
+    """a₃ and b̂₃ divided by √(τẑ): (48) and (52)."""
     a = np.sqrt(complex(1 - tau * beta**2 / 2 + tau**2 * beta**4 / 6))
     return a, complex(tau * target * beta / np.sqrt(12))
 

@@ -1,4 +1,4 @@
-"""What is left of the output once W₀ is shuffled: (82)–(91)."""
+"""The output that remains once W₀ is shuffled: (82)–(91)."""
 
 from typing import Any
 
@@ -21,20 +21,20 @@ _APART = "the shuffled inverse is independent of W₀, w and m, with mean I"
 
 
 def _left_and_right(B: Array, w: Array, m: Array) -> tuple[Array, Array]:
-    """The vectors that a shuffled inverse comes to stand between, to third order."""
+    """The vectors on either side of a shuffled inverse, to third order."""
     left = [w, B @ m, B @ B.T @ w, B @ B.T @ B @ m]
     right = [m, B.T @ w, B.T @ B @ m, B.T @ B @ B.T @ w]
     return np.stack(left, axis=1), np.stack(right, axis=1)
 
 
 def _shuffled_products(beta: float) -> Array:
-    """Their products with I between them for N → ∞; what only enters later is left NaN."""
+    """Their scalar products for N → ∞, with NaN for those that only enter at higher order."""
     b, free = beta**2, np.nan
     return np.array([[0, 1, 0, b], [1, 0, b, 0], [0, b, 0, free], [b, 0, free, 0]])
 
 
 def _shuffled(rng: np.random.Generator) -> dict[str, Any]:
-    """A limit network, and any inverse that has the products of an independent one."""
+    """A limit network, and an inverse with the scalar products of an independent one."""
     instance = limit_network(rng)
     W0, w, m = instance["W0"], instance["w"], instance["m"]
     B = inverse_of(W0)
@@ -74,7 +74,7 @@ def equation_84(
     W0: Array, w: Array, m: Array, g: float, target: float, shuffled: Array, *,
     fourth: float = 4.0, two: float = 2.0,
 ) -> float:  # fmt: skip
-    """The output of the shuffled network with the whole of τ₁*W₁, and its loss over L₀."""
+    """The output of the shuffled network with all of τ₁*W₁, and its loss divided by L₀."""
     B, beta = inverse_of(W0), 1 / (1 - g**2)
     change = target / beta**2 * np.outer(B.T @ w, B @ m)
     z = w @ np.linalg.solve(np.eye(len(W0)) - shuffled @ change, shuffled @ m)
@@ -107,8 +107,8 @@ def equation_87(
 ) -> float:
     """Traces at N = 256, in standard deviations.
 
-    Those are at most √(g²/N) times the norm of the gradient by both matrices (Poincaré's
-    inequality, the two taken as independent).
+    The standard deviation is at most √(g²/N) times the norm of the gradient with respect to both
+    matrices (Poincaré's inequality, with the two taken as independent).
     """
     size, beta = len(W0), 1 / (1 - g**2)
     B, S = np.linalg.inv(np.eye(size) - W0), np.linalg.inv(np.eye(size) - W0s)
@@ -139,7 +139,7 @@ def equation_91(
     W0: Array, w: Array, m: Array, g: float, target: float, shuffled: Array, *,
     two: float = 2.0, three: float = 3.0,
 ) -> float:  # fmt: skip
-    """Coefficients of the shuffled network's output with the flow's own ΔW."""
+    """Coefficients of the shuffled network's output, with ΔW from the flow itself."""
     beta = 1 / (1 - g**2)
     z = output_of_change(shuffled, flow_series(W0, w, m, target, 3).W, w, m)
     third = (1 + two * target**2 * (1 + three / beta)) / 6

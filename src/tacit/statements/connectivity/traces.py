@@ -19,10 +19,10 @@ def _gaussian_matrix(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _gap(trace: float, gradient: Array, g: float, limits: list[float]) -> float:
-    """How far Tr is from N times each limit, in bounds on its standard deviation.
+    """The distance of a trace from N times each limit, in bounds on its standard deviation.
 
-    By Poincaré's inequality for Gaussian entries that is at most √(g²/N) times the norm of the
-    gradient of the trace by J.
+    By Poincaré's inequality for Gaussian entries, the standard deviation is at most √(g²/N) times
+    the norm of the gradient of the trace with respect to J.
     """
     size = len(gradient)
     spread = g / np.sqrt(size) * np.linalg.norm(gradient)
@@ -71,7 +71,7 @@ def equation_92(J: Array, g: float, *, power: float = 0.0) -> float:
     instances=10,
 )
 def equation_93(J: Array, g: float, *, power: float = 1.0, first: int = 0) -> float:
-    """At N = 256, in standard deviations; the sum of (107) too."""
+    """At N = 256, in standard deviations; the sum in (107) as well."""
     B = _inverse(J)
     total = float(np.sum(g ** (2.0 * np.arange(first, _TERMS))))
     limits = [(1 - g**2) ** -power, total, *([traces(g).BBt] if power == 1 else [])]
@@ -92,7 +92,7 @@ def equation_93(J: Array, g: float, *, power: float = 1.0, first: int = 0) -> fl
     instances=10,
 )
 def equation_94(J: Array, g: float, *, power: float = 2.0, first: int = 0) -> float:
-    """At N = 256, in standard deviations; the threefold sum too."""
+    """At N = 256, in standard deviations; the threefold sum as well."""
     B = _inverse(J)
     T = B.T
     powers = np.arange(first, _TERMS)

@@ -22,10 +22,10 @@ def _pairings(items: list[int]) -> Iterator[list[tuple[int, int]]]:
 
 
 def index_classes(word: list[bool]) -> Counter[int]:
-    """How many of Wick's pairings of Tr(word) leave how many indices free; True stands for Jᵀ.
+    """Count Wick's pairings of Tr(word) by the number of indices they leave free; True is Jᵀ.
 
-    A pairing forces the row indices of two factors to be equal, and their column indices. With f
-    free ones it adds N^f (g²/N)^{length/2}: E Tr(word) is the sum, exactly, for every N.
+    A pairing equates the row indices of two factors, and their column indices. With f free indices
+    it contributes N^f (g²/N)^{length/2}. E Tr(word) is exactly the sum of these, for every N.
     """
     length = len(word)
     ends = [((a + 1) % length, a) if turned else (a, (a + 1) % length) for a, turned in
@@ -67,9 +67,9 @@ def _power(rng: np.random.Generator) -> dict[str, Any]:
 def equation_100(
     K: int, g: float, *, slope: float = 0.0, least: float = 1.0, count: float = 1.0
 ) -> float:
-    """All pairings counted: an exponent of 1/N below the claimed one, or another number before it.
+    """A count of all pairings: the exponent of 1/N, and the coefficient of the leading term.
 
-    Claimed is N^{−(slope · K + least)} as an order of magnitude.
+    The claim is N^{−(slope · K + least)} as an order of magnitude.
     """
     classes = index_classes([False] * K)
     exponent = 1 + K / 2 - max(classes)
@@ -102,7 +102,7 @@ def _unequal_word(rng: np.random.Generator) -> dict[str, Any]:
     without={"i + k = j + l": _unequal_word},
 )
 def equation_113(powers: np.ndarray, g: float, *, more: int = 1, of_all: str = "min") -> float:
-    """All pairings counted: those with one free index more than there are pairs survive."""
+    """A count of all pairings: those with one more free index than there are pairs survive."""
     i, j, k, l = (int(power) for power in powers)  # noqa: E741
     classes = index_classes([False] * i + [True] * j + [False] * k + [True] * l)
     half = (i + j + k + l) // 2
@@ -150,7 +150,7 @@ def equation_127(
     i: int, g: float, *,
     first: int = 0, power: float = 2.0, repeated: bool = False, lacking: bool = False,
 ) -> float:  # fmt: skip
-    """Plain sums over j and l, the parts of the plane apart, against the closed forms."""
+    """Plain sums over j and l, for each part of the plane, against the closed forms."""
     j, l = np.meshgrid(*[np.arange(first, _TERMS)] * 2, indexing="ij")  # noqa: E741
     k = j + l - i
     counted = 1 + np.minimum(np.minimum(i, k), np.minimum(j, l))

@@ -1,6 +1,6 @@
 """Statements of `depth`: implicit bias of deep matrix completion, and loss of plasticity.
 
-Factors stand in the order in which they act: `factors[0]` is W_1, or B at depth two, and
+Factors are in the order in which they act: `factors[0]` is W_1, or B at depth two, and
 `factors[-1]` is W_L, or A.
 """
 

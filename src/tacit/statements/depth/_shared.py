@@ -1,6 +1,7 @@
-"""Gradient flow on the factors themselves, by SciPy, and brute-force derivatives of the product.
+"""What the statements of `depth` share: gradient flow on the factors, and random settings.
 
-Nothing here knows of the paper's reductions: the statements are held against it.
+The flow is integrated by SciPy and the derivatives of the product are by brute force. Neither uses
+the paper's reductions, which are checked against them.
 """
 
 from functools import reduce
@@ -13,7 +14,7 @@ from tacit.statements._shared_numbers import Array
 
 
 def product(factors: Array) -> Array:
-    """W_L ⋯ W_1 of factors in the order in which they act, (L, d, d)."""
+    """W_L ⋯ W_1 of the factors (L, d, d), which are in the order in which they act."""
     return reduce(lambda done, factor: factor @ done, factors)
 
 
@@ -36,10 +37,10 @@ def velocity(factors: Array, mask: Array, target: Array) -> Array:
 
 
 def integrate_flow(factors: Array, mask: Array, target: Array, times: Any) -> Array:
-    """The factors at the given increasing times, (times, L, d, d).
+    """Gradient flow on the loss: the factors at increasing times, (times, L, d, d).
 
-    Every time ends a run of its own: the interpolant of DOP853 between its steps is worse than its
-    tolerance once stability limits them, by 1e-7 here.
+    Every time ends a separate run. Between its steps, the interpolant of DOP853 is less accurate
+    than its tolerance once stability limits the steps: by 1e-7 here.
     """
     from scipy.integrate import solve_ivp
 
@@ -69,14 +70,14 @@ def jacobian(factors: Array) -> Array:
 
 
 def initial_factors(depth: int, scale: float, ratio: float, size: int) -> Array:
-    """(7): α on the diagonal, α/m elsewhere, every factor the same."""
+    """The start (7): α on the diagonal and α/m elsewhere, the same for every factor."""
     one = np.full((size, size), scale / ratio)
     np.fill_diagonal(one, scale)
     return np.stack([one] * depth)
 
 
 def diagonal_blocks(blocks: int, block_size: int) -> Array:
-    """The mask Ω of n blocks of size s along the diagonal."""
+    """The mask Ω of n diagonal blocks of size s."""
     return np.kron(np.eye(blocks), np.ones((block_size, block_size))) > 0
 
 
@@ -92,7 +93,7 @@ def stable_rank(matrix: Array) -> float:
 
 
 def family_member(numbers: Any, blocks: int, block_size: int) -> Array:
-    """M(a, b, c): a on the diagonal, b elsewhere in the diagonal blocks, c outside of them."""
+    """M(a, b, c): a on the diagonal, b elsewhere in the diagonal blocks, c outside them."""
     a, b, c = numbers
     owner = np.arange(blocks * block_size) // block_size
     found = np.where(owner[:, None] == owner[None, :], b, c).astype(float)
@@ -101,7 +102,7 @@ def family_member(numbers: Any, blocks: int, block_size: int) -> Array:
 
 
 def family_parameters(matrix: Array, blocks: int, block_size: int) -> tuple[float, float, float]:
-    """The (a, b, c) for which M(a, b, c) is nearest: means over its three kinds of entries."""
+    """The (a, b, c) of the nearest M(a, b, c): means over the three kinds of entries."""
     kinds = family_member((0, 1, 2), blocks, block_size)
     a, b, c = (float(np.mean(matrix[kinds == kind])) if np.any(kinds == kind) else 0.0
                for kind in (0, 1, 2))  # fmt: skip
@@ -109,7 +110,7 @@ def family_parameters(matrix: Array, blocks: int, block_size: int) -> tuple[floa
 
 
 def distance_to_family(matrix: Array, blocks: int, block_size: int) -> float:
-    """From the family, relative to the largest entry."""
+    """The distance from the family M, relative to the largest entry."""
     return residual(
         matrix, family_member(family_parameters(matrix, blocks, block_size), blocks, block_size)
     )
@@ -119,7 +120,7 @@ _SIZES = [(2, 1), (3, 1), (2, 2), (2, 1), (3, 1), (2, 3)]
 
 
 def draw_setting(rng: np.random.Generator) -> dict[str, Any]:
-    """L, α, m, n, s and w*, with starts from small ones to ones beyond the target."""
+    """L, α, m, n, s and w*, with starts that range from small to beyond the target."""
     blocks, block_size = _SIZES[rng.integers(len(_SIZES))]
     return {
         "depth": int(rng.integers(2, 5)),
@@ -149,5 +150,5 @@ def is_balanced(factors: Array) -> bool:
 
 
 def random_pattern(rng: np.random.Generator, size: int) -> Array:
-    """The diagonal, and most of the other entries."""
+    """A mask with the diagonal and most of the other entries."""
     return (rng.random((size, size)) < 0.7) | (np.eye(size) > 0)

@@ -50,7 +50,7 @@ def _one_negative(rng: np.random.Generator) -> dict[str, Any]:
     ],
 )
 def section_3_1(scale: float, diagonal: Array) -> float:
-    """The flow of the matrices, for long, and the library's limit, against the diagonal."""
+    """The flow of the matrices at a late time, and the library's limit, against the diagonal."""
     size = len(diagonal)
     mask, target = np.eye(size) > 0, np.diag(diagonal)
     begin = scale * np.eye(size)
@@ -83,7 +83,7 @@ def _from_nonzero(rng: np.random.Generator) -> dict[str, Any]:
     without={_ZERO_START: _from_nonzero},
 )
 def section_3_1_zero(factors: Array, target: Array) -> float:
-    """The second singular value over the first along the flow of the matrices."""
+    """The ratio of the second to the first singular value along the flow of the matrices."""
     path = integrate_flow(factors, _COLUMN, target, [0.1, 0.5, 2.0, 10.0])
     values = np.linalg.svd([product(found) for found in path], compute_uv=False)
     return float(np.max(values[:, 1] / values[:, 0]))
@@ -99,9 +99,10 @@ def _run_on_a_column(
 
 
 def _column_start(rng: np.random.Generator) -> tuple[Array, Array]:
-    """Random starts, and, for the bound's edge, a small row across b(0) beside an empty one.
+    """Random starts, and starts near the edge of the bound.
 
-    The small row has a small value to learn, so that b hardly turns towards it.
+    The latter have one empty row of A and one small row orthogonal to b(0). The small row has a
+    small value to learn, so that b hardly turns towards it.
     """
     values = rng.uniform(0.5, 2, size=2) * _signs(rng, 2)
     factors = 10 ** rng.uniform(-1.5, 0) * rng.normal(size=(2, 2, 2))
@@ -123,7 +124,7 @@ def _aligned(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _not_yet_aligned(rng: np.random.Generator) -> dict[str, Any]:
-    """Stopped at once, from a start so small that the bound is far below one."""
+    """A run that stops at once, from a start so small that the bound is far below one."""
     factors, values = 1e-2 * rng.normal(size=(2, 2, 2)), rng.uniform(0.5, 2, size=2)
     return _run_on_a_column(rng, factors, values, time=0.01)
 
@@ -150,7 +151,7 @@ def theorem_3_1(
 ) -> float:  # fmt: skip
     """The end of the flow of the matrices against the formula and the library's bound.
 
-    The edge is nearly met: half of the starts have one small row, across b₁(0).
+    The bound is nearly attained: half of the starts have one small row orthogonal to b₁(0).
     """
     B, A = end
     u = B[:, 0] / np.linalg.norm(B[:, 0])

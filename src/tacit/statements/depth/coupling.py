@@ -40,7 +40,7 @@ def _chain(rng: np.random.Generator) -> dict[str, Any]:
 def lemma_b_1(
     factors: Array, *, above_from: int = 1, below_to: int = 0, transposed: bool = False
 ) -> float:
-    """Complex steps through the product, all pairs of entries; the library's `coupling`, too."""
+    """Complex steps through the product, for all pairs of entries, and the library's coupling."""
     depth, size, _ = factors.shape
     brute = jacobian(factors)
     gradients, gram = np.zeros((size, size, *factors.shape)), np.zeros((size**2, size**2))
@@ -86,7 +86,7 @@ def _three(rng: np.random.Generator) -> dict[str, Any]:
 def equation_5(
     factors: Array, *, order: tuple[int, int, int] = (2, 1, 0), letters: str = "ik,kl,lj->ij"
 ) -> float:
-    """The layers applied to unit vectors one after the other, and complex steps for W_2's part."""
+    """The layers applied to unit vectors in turn, and complex steps with respect to W_2."""
     size = factors.shape[1]
     outputs = np.stack([factors[2] @ (factors[1] @ (factors[0] @ e)) for e in np.eye(size)], axis=1)
     left, middle, right = (factors[layer] for layer in order)
@@ -213,7 +213,7 @@ def proposition_3_2(
 ) -> float:  # fmt: skip
     """Cosines of gradients by complex steps along the flow of the matrices; the library's groups.
 
-    Decoupled: those across blocks are zero at all times. Coupled: none is zero at the start.
+    Decoupled: the cosines across blocks are zero at all times. Coupled: none is zero at the start.
     """
     mask, size = diagonal_blocks(blocks, block_size), blocks * block_size
     factors = initial_factors(depth, scale, ratio, size)

@@ -23,7 +23,7 @@ def _two_sums(rng: np.random.Generator) -> dict[str, Any]:
     mutations=[{"own": 0.0}, {"size_less": 1}],
 )
 def lemma_d_1(size: int, numbers: Array, *, own: float = 1.0, size_less: int = 0) -> float:
-    """Products of matrices written out, in both orders, and a multiple of their sum."""
+    """Explicit products of matrices, in both orders, and a multiple of their sum."""
     eye, ones = np.eye(size), np.ones((size, size))
     (a, b), (c, d) = numbers
     one, other = a * eye + b * ones, c * eye + d * ones
@@ -57,7 +57,7 @@ def lemma_d_2(
     blocks: int, block_size: int, numbers: Array, *,
     inner: int = 2, outer: int = 2, diagonal: float = 1.0,
 ) -> float:  # fmt: skip
-    """Products of matrices written out, in both orders, and a multiple of their sum."""
+    """Explicit products of matrices, in both orders, and a multiple of their sum."""
     n, s = blocks, block_size
     (a1, b1, c1), (a2, b2, c2) = numbers
     one, other = (family_member(three, n, s) for three in numbers)
@@ -91,7 +91,7 @@ def lemma_d_5(
     blocks: int, block_size: int, numbers: Array, *,
     across: float = 1.0, second: int = 1, third: float = 1.0,
 ) -> float:  # fmt: skip
-    """The spectrum of the matrix written out, with multiplicities, by `eigvalsh`."""
+    """The spectrum of the explicit matrix, with multiplicities, by `eigvalsh`."""
     n, s = blocks, block_size
     a, b, c = numbers
     own = a + (s - 1) * b

@@ -28,7 +28,7 @@ _ALIKE = "every factor starts as the same matrix (7)"
 def add_path(
     instance: dict[str, Any], times: Any, factors: Array | None = None, values: Array | float = 1.0
 ) -> dict[str, Any]:
-    """Run the flow of the matrices: adds `times` and `path` (times, L, d, d)."""
+    """Run the flow of the matrices and add `times` and `path` (times, L, d, d)."""
     mask = diagonal_blocks(instance["blocks"], instance["block_size"])
     if factors is None:
         factors = initial_factors(
@@ -52,7 +52,7 @@ def _unequal_values(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _unequal_factors(rng: np.random.Generator) -> dict[str, Any]:
-    """Every factor a multiple of (7): still in the family M, and no longer the same."""
+    """Every factor is a different multiple of (7): still in the family M, but not equal."""
     instance = draw_setting(rng)
     size = instance["blocks"] * instance["block_size"]
     factors = initial_factors(instance["depth"], instance["scale"], instance["ratio"], size)
@@ -107,12 +107,12 @@ def lemma_d_3(
     without={_ALIKE: _unequal_factors},
 )
 def lemma_d_4(path: Array) -> float:
-    """The flow of the matrices, in which nothing is shared between layers."""
+    """The flow of the matrices, in which the layers share nothing."""
     return max(residual(at, np.broadcast_to(at[0], at.shape)) for at in path)
 
 
 def _eigenvalues(matrix: Array, blocks: int, block_size: int) -> Array:
-    """λ₁, λ₂, λ₃ of a member of the family, as Rayleigh quotients of its known eigenvectors."""
+    """λ₁, λ₂, λ₃ of a member of the family: Rayleigh quotients of its known eigenvectors."""
     along = np.repeat(np.eye(blocks), block_size, axis=1)
     within = np.eye(blocks * block_size)[0] - np.eye(blocks * block_size)[block_size - 1]
     vectors = [along.sum(axis=0), along[0] - along[-1], within]
@@ -136,7 +136,7 @@ def lemma_d_6(
 ) -> float:  # fmt: skip
     """Velocities by complex steps of the loss, and the flow of the matrices.
 
-    The latter is held against the library's `reduced_flow`, λ₃ in closed form included.
+    The flow is compared with the library's `reduced_flow`, including λ₃ in closed form.
     """
     n, s, L = blocks, block_size, depth
     mask = diagonal_blocks(n, s)
@@ -179,7 +179,7 @@ def lemma_d_7(
 
 
 def _converging(rng: np.random.Generator) -> dict[str, Any]:
-    """Half of the starts nearly fit, from below or above, where the bound is nearly met."""
+    """Half of the starts nearly fit, from below or above; the bound is nearly attained there."""
     instance = draw_setting(rng)
     n, s, L = instance["blocks"], instance["block_size"], instance["depth"]
     if rng.random() < 0.5:
@@ -217,7 +217,7 @@ def proposition_d_1(
     path: Array, times: Array, depth: int, scale: float, ratio: float, blocks: int,
     block_size: int, target: float, *, below: float = 1.0, above: float = 1.0, decay: float = 1.0,
 ) -> float:  # fmt: skip
-    """The loss along the flow of the matrices; for starts that nearly fit the edge is met."""
+    """The loss along the flow of the matrices. Starts that nearly fit attain the bound."""
     n, s, L = blocks, block_size, depth
     mask = diagonal_blocks(n, s)
     first, second = first_eigenvalues(scale, ratio, n * s)

@@ -1,4 +1,4 @@
-"""Where flow from the start (7) ends: Theorem 3.3, Proposition D.2, Corollary 3.4, Figure 2."""
+"""The limit of the flow from (7): Theorem 3.3, Proposition D.2, Corollary 3.4, Figure 2."""
 
 from typing import Any
 
@@ -47,10 +47,10 @@ def theorem_3_3(
     time: float, end: Array, *,
     power: int = 2, offset: int = 1, square: int = 2, left: float = 1.0, tail: float = 1.0,
 ) -> float:  # fmt: skip
-    """Singular values at the end of the flow of the matrices, against print and library.
+    """Singular values at the end of the flow against the printed and the library's values.
 
-    The n that stay belong to vectors that are constant on blocks. The others fall like a power of
-    the time, λ₃^L, which is what they are compared with (at first they may be larger than σ_i).
+    The n that remain belong to vectors that are constant on blocks. The others fall like a power of
+    time, λ₃^L, and are compared with that (they may at first be larger than σ_i).
     """
     n, s, L, m, d = blocks, block_size, depth, ratio, blocks * block_size
     constant_on = np.kron(np.eye(n), np.ones((s, s))) / s
@@ -110,7 +110,7 @@ def proposition_d_2(
     depth: int, scale: float, ratio: float, blocks: int, block_size: int, target: float, *,
     first_sign: int = -1, second_sign: int = 1, share: float = 1.0,
 ) -> float:  # fmt: skip
-    """Differences on a grid up to both ends, and bracketing for the roots against the library."""
+    """Differences on a grid up to both ends; the bracketed roots against the library's."""
     from scipy.optimize import brentq
 
     n, L, d = blocks, depth, blocks * block_size
@@ -140,7 +140,7 @@ def proposition_d_2(
 def _limit(
     depth: int, scale: float, ratio: float, blocks: int, block_size: int, target: float
 ) -> tuple[float, float]:
-    """σ₁ and σ_i at rest, by integrating Lemma D.6 as it stands."""
+    """σ₁ and σ_i at rest, by integrating Lemma D.6 directly."""
     from scipy.integrate import solve_ivp
 
     L, n, level = depth, blocks, block_size * target
@@ -194,9 +194,9 @@ def corollary_3_4(
     depth: int, scale: float, ratio: float, blocks: int, block_size: int, target: float, *,
     factor: float = 1.0, power: float = 1.0,
 ) -> float:  # fmt: skip
-    """The reduced flow, integrated from α and from α/10: below the bound, and ten times nearer.
+    """The reduced flow, integrated from α and α/10: below the bound, and ten times closer to 1.
 
-    The bound, ours, is from (9) without its first term, and is met as α → 0.
+    The bound is ours: it is (9) without its first term, and is attained as α → 0.
     """
     n, L, d = blocks, depth, blocks * block_size
 
@@ -240,7 +240,7 @@ def _figure(rng: np.random.Generator) -> dict[str, Any]:
 def figure_2(
     depth: int, power: float, ratio: float, *, gap: float = 1.0, independent: bool = False
 ) -> float:
-    """The reduced flow, integrated as it stands, against the library's limit."""
+    """The reduced flow, integrated directly, against the library's limit."""
     given: dict[str, Any] = {
         "depth": depth, "scale": 10 ** (-power / depth), "ratio": ratio / gap,
         "blocks": 10, "block_size": 1, "target": 1.0,

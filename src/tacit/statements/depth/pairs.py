@@ -15,7 +15,7 @@ _ZERO_LOSS = "the flow converges to zero loss"
 def _pairs_run(
     rng: np.random.Generator, columns: Array, scale: float, time: float
 ) -> dict[str, Any]:
-    """Flow of A, B and of R = ∫(w_ij − w*_ij)dt for the pairs of a row i with a column."""
+    """The flow of A and B, with R = ∫(w_ij − w*_ij)dt for each observed pair of row and column."""
     from scipy.integrate import solve_ivp
 
     size = len(columns)
@@ -72,7 +72,7 @@ def proposition_4_1(
     values: Array, start: Array, end: Array, *,
     sign: float = -1.0, half: float = 0.5, share: float = 0.5,
 ) -> float:  # fmt: skip
-    """The flow of the matrices, for long, against the printed form and the library's."""
+    """The flow of the matrices at a late time against the printed and the library's limits."""
     B, A = start
     P, Q = np.sum(A * B.T, axis=1), np.sum(A**2 + B.T**2, axis=1)
     root = np.sqrt(values**2 - P**2 + (share * Q) ** 2)
@@ -116,8 +116,9 @@ def proposition_e_1(
 ) -> float:  # fmt: skip
     """The flow of the matrices and the integral of its residuals, from starts down to 1e-9.
 
-    e^{2r} is used as printed where w* > 0, and as its equal (√… − w*)/(Q/2 − P) where w* < 0, with
-    both differences as lengths: as printed (`stable=False`) no digits are left at such starts.
+    e^{2r} is used as printed where w* > 0. Where w* < 0 it is (√… − w*)/(Q/2 − P), which is equal,
+    with both differences as squared lengths: the printed form (`stable=False`) loses all digits at
+    small starts.
     """
     B, A = start
     b = B[:, columns].T

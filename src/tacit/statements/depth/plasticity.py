@@ -1,4 +1,4 @@
-"""Depth two: what is kept when one more entry is revealed (Theorem 4.2 and its lemmas)."""
+"""Depth two: the rank that is kept when one more entry is revealed (Theorem 4.2 and its lemmas)."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _UPPER = np.array([[True, True], [False, True]])
 
 
 def _warm(rng: np.random.Generator) -> dict[str, Any]:
-    """One more entry, from a fiftieth of the diagonal to as much as it, by a log-uniform share."""
+    """One more entry, by a log-uniform share from a fiftieth of the diagonal to all of it."""
     target, share = rng.uniform(0.5, 2), 10 ** rng.uniform(-1.7, 0)
     times = np.array([0.05, 0.2, 0.5, 1.0, 2.0, 3.0, 12.0]) / target
     begin = np.sqrt(target) * np.stack([np.eye(2)] * 2)
@@ -40,9 +40,9 @@ def theorem_4_2(
     target: float, share: float, times: Array, path: Array, goal: Array, *,
     rate: float = 2.0, exponent: float = 8.0, side: float = 1.0, start: float = 0.5,
 ) -> float:  # fmt: skip
-    """The flow of the matrices, against the formulas and the library's bounds.
+    """The flow of the matrices against the formulas and the library's bounds.
 
-    They are not sharp: the true rate is near 4w*, the true exponent near 2 for small w₁₂.
+    The bounds are not sharp: the true rate is near 4w*, the true exponent near 2 for small w₁₂.
     """
     products = np.array([product(at) for at in path])
     losses = np.array([loss(at, _UPPER, goal) for at in path])[:-1]
@@ -72,7 +72,7 @@ def lemma_e_6(
     target: float, share: float, path: Array, *,
     least: float = 1.0, most: float = 1.0, power: float = 2.0,
 ) -> float:  # fmt: skip
-    """The flow of the matrices; all of these are met at its beginning or end."""
+    """The flow of the matrices. Each bound is attained at its beginning or end."""
     W = np.array([product(at) for at in path])
     if residual(W[:, 0, 0], W[:, 1, 1]) > 1e-10:
         return -1.0

@@ -1,4 +1,4 @@
-"""Going on from factors that nearly fit: Theorem 4.3 (E.2, E.3), and its example."""
+"""Training on from factors that nearly fit: Theorem 4.3 (E.2, E.3), and its example."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ _SMALL = "loss ≤ σ_min⁶/(1152 d σ_max²) at the start"
 
 
 def _threshold(factors: Array, mask: Array) -> tuple[float, float, float]:
-    """σ_min, σ_max of the observed entries' Jacobian, by complex steps, and the theorem's bound."""
+    """σ_min and σ_max of the observed entries' Jacobian, by complex steps, and the threshold."""
     values = np.linalg.svd(jacobian(factors)[mask.ravel()], compute_uv=False)
     least, most = float(values[-1]), float(values[0])
     return least, most, least**6 / (1152 * len(mask) * most**2)
@@ -32,7 +32,7 @@ def _threshold(factors: Array, mask: Array) -> tuple[float, float, float]:
 def _lazy_run(
     rng: np.random.Generator, factors: Array, mask: Array, share: float
 ) -> dict[str, Any]:
-    """Targets at a loss of `share` thresholds, off in the directions of the smallest curvature."""
+    """A run towards targets at a loss of `share` thresholds, off in the least curved direction."""
     least, _, threshold = _threshold(factors, mask)
     left = np.linalg.svd(jacobian(factors)[mask.ravel()])[0]
     goal = product(factors)
@@ -84,9 +84,10 @@ def theorem_4_3(
     factors: Array, mask: Array, goal: Array, times: Array, path: Array, *,
     rate: float = 0.5, movement: float = 6.0, divisor: float = 4.0,
 ) -> float:  # fmt: skip
-    """The flow of the matrices, with the Jacobian by complex steps; the library's bounds, too.
+    """The flow of the matrices, with the Jacobian by complex steps; the library's bounds as well.
 
-    They are not sharp: a lazy loss decays at 2σ_min², and moves a sixth of what is allowed.
+    The bounds are not sharp: a lazy loss decays at the rate 2σ_min², and the factors move a sixth
+    of what is allowed.
     """
     least, most, threshold = _threshold(factors, mask)
     begin, losses = loss(factors, mask, goal), [loss(at, mask, goal) for at in path]

@@ -1,4 +1,4 @@
-"""What holds along depth-two flow: (53), (71), and the lemmas on singular values (Appendix F)."""
+"""Identities along depth-two flow: (53), (71), and the lemmas of Appendix F."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def equation_53(
     factors: Array, goal: Array, mask: Array, *,
     sense: float = -1.0, chain: float = 1.0, second: float = 1.0,
 ) -> float:  # fmt: skip
-    """A complex step of the loss along its own negative gradient, itself by complex steps."""
+    """A complex step of the loss along its negative gradient, which is by complex steps too."""
     speed = -complex_step(lambda theta: loss(theta, mask, goal), factors)
     rate = np.imag(loss(factors + 1e-30j * speed, mask, goal)) / 1e-30
     B, A = factors
@@ -70,7 +70,7 @@ def _balanced_run(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _unbalanced_run(rng: np.random.Generator) -> dict[str, Any]:
-    """A small, B large: A can turn over before B has moved."""
+    """A small and B large: det A can change its sign before B has moved."""
     factors = np.stack([2 * rng.normal(size=(2, 2)), 0.2 * rng.normal(size=(2, 2))])
     factors[1, 0] *= np.sign(np.linalg.det(factors[1]))
     return _run_flow(factors, random_pattern(rng, 2), rng)
@@ -97,7 +97,7 @@ def _run_flow(factors: Array, mask: Array, rng: np.random.Generator) -> dict[str
 def lemma_f_1(
     factors: Array, mask: Array, goal: Array, *, factor: float = 2.0, power: float = 1.0
 ) -> float:
-    """First-order change u_rᵀ W' v_r with W' of the flow of the factors."""
+    """The first-order change u_rᵀ W' v_r, with W' from the flow of the factors."""
     B, A = factors
     moved = velocity(factors, mask, goal)
     U, values, Vt = np.linalg.svd(A @ B)
@@ -129,7 +129,7 @@ def lemma_f_1(
     ],
 )
 def lemma_f_3(path: Array) -> float:
-    """The sign of det A, over the size of A, along the flow of the matrices."""
+    """det A relative to the size of A, along the flow of the matrices."""
     A = path[:, 1]
     size = np.linalg.norm(A, axis=(1, 2)) ** A.shape[-1]
     return float(np.min(np.linalg.det(A) / size))

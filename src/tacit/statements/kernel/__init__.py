@@ -1,6 +1,6 @@
 """Statements of `kernel`: linear RNNs in the kernel regime.
 
-What holds as the width n grows is tried at two or three widths, against the predicted rate.
+Statements about growing width n are checked at two or three widths, against the predicted rate.
 """
 
 # Importing a topic registers its statements.

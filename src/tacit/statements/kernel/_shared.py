@@ -1,4 +1,7 @@
-"""Linear networks for `kernel`: drawn at any width, run by their recursion, differentiated."""
+"""What the statements of `kernel` share: linear networks, their outputs and their gradients.
+
+Networks are drawn at any width, run by their recursion and differentiated by backpropagation.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +26,7 @@ def draw_network(
 
 
 def draw_networks(seed: int, width: int, count: int, **sizes: Any) -> Iterator[Network]:
-    """Independent networks of one width, the same for the same seed."""
+    """Independent networks of one width, determined by the seed."""
     for index in range(count):
         yield draw_network(np.random.default_rng([seed, width, index]), width, **sizes)
 
@@ -39,19 +42,19 @@ def run(W: Array, F: Array, C: Array, x: Array) -> Array:
 
 
 def impulse_response(W: Array, F: Array, C: Array, lags: int) -> Array:
-    """(lags, outputs, inputs), by feeding unit impulses."""
+    """The response (lags, outputs, inputs) to unit impulses."""
     kicks = np.zeros((F.shape[1], lags, F.shape[1]))
     kicks[:, 0] = np.eye(F.shape[1])
     return np.stack([run(W, F, C, kick) for kick in kicks], axis=-1)
 
 
 def convolve(response: Array, x: Array) -> Array:
-    """y_t = Σ_{j≤t} L_j x_{t−j} (5), as the double sum."""
+    """y_t = Σ_{j≤t} L_j x_{t−j} (5), as a double sum."""
     return np.array([sum(response[j] @ x[t - j] for j in range(t + 1)) for t in range(len(x))])
 
 
 def backward(W: Array, F: Array, C: Array, x: Array, slopes: Array) -> Network:
-    """The gradients of Σ slopes · y, passed back through time."""
+    """The gradients of Σ slopes · y, by backpropagation through time."""
     scale = np.sqrt(len(W))
     states = [np.zeros(len(W))]
     for row in x:
@@ -67,7 +70,7 @@ def backward(W: Array, F: Array, C: Array, x: Array, slopes: Array) -> Network:
 
 
 def jacobian(W: Array, F: Array, C: Array, x: Array) -> Array:
-    """∂y_{t,m}/∂(W, F, C) in rows (t, m), one passage back for each."""
+    """∂y_{t,m}/∂(W, F, C) in rows (t, m), by one backward pass for each row."""
     rows = []
     for unit in np.eye(len(x) * len(C)).reshape(-1, len(x), len(C)):
         rows.append(np.concatenate([np.ravel(part) for part in backward(W, F, C, x, unit)]))
@@ -75,7 +78,7 @@ def jacobian(W: Array, F: Array, C: Array, x: Array) -> Array:
 
 
 def draw_variances(rng: np.random.Generator, most: float = 0.8) -> dict[str, float]:
-    """ν_W below `most`, ν_F and ν_C of either side of one."""
+    """ν_W below `most`; ν_F and ν_C on either side of one."""
     return {
         "nu_w": rng.uniform(0.2, most),
         "nu_f": rng.uniform(0.5, 2),
@@ -84,7 +87,7 @@ def draw_variances(rng: np.random.Generator, most: float = 0.8) -> dict[str, flo
 
 
 def toeplitz_blocks(x: Array) -> Array:
-    """T(x) of (18), written out: (time · inputs, time)."""
+    """T(x) of (18) as an explicit matrix: (time · inputs, time)."""
     time, inputs = x.shape
     rows = np.zeros((time, inputs, time))
     for j in range(time):
@@ -105,7 +108,7 @@ def largest_weight(nu_f: float, nu_c: float, length: int, less: int = 0) -> floa
 
 
 def proof_constants(nu_w: float, nu_f: float, nu_c: float, x: Array) -> tuple[Array, Array, float]:
-    """A of the proof, the lags' weights, and B₁ of (60)."""
+    """The matrix A of the proof, the weights of the lags, and B₁ of (60)."""
     A = np.concatenate([toeplitz_blocks(one).T for one in x])
     length = x.shape[1]
     largest = largest_weight(nu_f, nu_c, length) * float(np.linalg.norm(A, 2)) ** 2

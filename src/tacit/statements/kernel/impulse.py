@@ -1,4 +1,4 @@
-"""Recurrent and convolutional networks are the same maps: Prop. 2.1, stability, Thm 3.3(a)."""
+"""Recurrent and convolutional networks as the same maps: Prop. 2.1, stability, Thm 3.3(a)."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ def _coefficients(rng: np.random.Generator) -> dict[str, Any]:
 def proposition_2_1_b(
     response: Array, nodes: Array, x: Array, *, scaled: bool = True, copies_less: int = 0
 ) -> float:
-    """The recursion (1) of the network so made against the convolution."""
+    """The recursion (1) of the constructed network against the convolution."""
     length, outputs, inputs = response.shape
     n = length * outputs * inputs
     F, C = np.zeros((n, inputs)), np.zeros((outputs, n))
@@ -129,11 +129,11 @@ def theorem_3_3_a(
 ) -> float:  # fmt: skip
     """Moments over the outputs of twenty networks at each of two widths.
 
-    A network has as many outputs as states. Multiplying by W adds 2/n, over two inputs 1/n, to the
-    relative variance of a second moment: up to lag 4, and with what sampling adds, its standard
-    deviation is below 3.5/√n, or that over √20 for the mean of twenty networks. The mean is judged,
-    which is biased by 1/n only, and, at eight standard deviations, each network. The kurtosis of
-    the outputs of one network spreads less.
+    A network has as many outputs as states. Multiplication by W adds 2/n, or 1/n over two inputs,
+    to the relative variance of a second moment. Up to lag 4, and including the sampling error, its
+    standard deviation is below 3.5/√n, or that over √20 for the mean of twenty networks. The mean,
+    whose bias is only 1/n, is judged, and so is each network, at eight standard deviations. The
+    kurtosis of the outputs of one network varies less.
     """
     lags = np.arange(_LAGS)
     expected = factor * nu_c * nu_f * nu_w ** (lags + float(shift))

@@ -84,7 +84,7 @@ def _convolution(rng: np.random.Generator) -> dict[str, Any]:
 def theorem_3_2(
     rho: Array, theta: Array, x: Array, x2: Array, *, power: float = 1.0, swapped: bool = False
 ) -> float:
-    """Differences of the convolution's outputs for each parameter, which it is linear in."""
+    """Differences of the convolution's outputs, which are linear in each parameter."""
     scales = np.sqrt(rho)[:, None, None]
     outputs = theta.shape[1]
     units = np.eye(theta.size).reshape(-1, *theta.shape)
@@ -102,7 +102,7 @@ def theorem_3_2(
 
 
 def _alike(rng: np.random.Generator) -> dict[str, Any]:
-    """Two sequences that have something in common, so that their kernel is not small."""
+    """Two correlated sequences, so that their kernel is not small."""
     x = rng.normal(size=(4, 2))
     x2 = 0.8 * x + 0.6 * rng.normal(size=x.shape)
     return {"seed": int(rng.integers(2**31)), "x": x, "x2": x2, **draw_variances(rng)}
@@ -125,12 +125,13 @@ def theorem_3_3_b(
     seed: int, x: Array, x2: Array, nu_w: float, nu_f: float, nu_c: float, *,
     by_w: float = 1.0, by_f: float = 1.0, shift: int = 1,
 ) -> float:  # fmt: skip
-    """Kernels from Jacobians, by passages back through time, of twenty networks at two widths.
+    """Kernels from Jacobians, by backpropagation, of twenty networks at two widths.
 
-    Relative to √(K_tt(x, x) K_ss(x', x')) an entry has a standard deviation of about √(2/n), as
-    squared norms of Gaussian vectors have: 1.6/√n is taken. The mean over networks is judged at
-    both widths, and each network, at eight standard deviations, at the larger one (narrow ones are
-    skewed); besides, that the library's kernels are the formula and the network's own kernel.
+    Relative to √(K_tt(x, x) K_ss(x', x')) an entry has a standard deviation of about √(2/n), like
+    the squared norm of a Gaussian vector; 1.6/√n is used. The mean over networks is judged at both
+    widths, and each network, at eight standard deviations, at the larger one (narrow ones are
+    skewed). The library's limit kernel must equal the formula, and its Gram matrix the kernel of
+    the network.
     """
     lags = np.arange(len(x))
     powers = nu_w ** (lags - float(shift))

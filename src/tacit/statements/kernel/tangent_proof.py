@@ -45,7 +45,7 @@ def equation_44(
     W: Array, F: Array, C: Array, by_W: Array, by_F: Array, by_C: Array, x: Array, *,
     delay: int = 1, scaled: bool = True, sign: float = 1.0,
 ) -> float:  # fmt: skip
-    """The two recursions together, against a complex step of the network's outputs."""
+    """Both recursions together against a complex step of the network's outputs."""
     scale = np.sqrt(len(W))
     h = h_tilde = np.zeros(len(W))
     outputs = []
@@ -186,11 +186,11 @@ def lemma_c_1(
     seed: int, first: float, second: float, start: float, *,
     same: bool = False, plain: bool = False, mean: bool = True,
 ) -> float:  # fmt: skip
-    """Second moments over the entries of q_1, q_2, q_3, the same A_ℓ at every step, at two widths.
+    """Second moments over the entries of q_1, q_2, q_3, with fixed A_ℓ, at two widths.
 
-    Each product with A_ℓ adds at most 2/n to the relative variance of a second moment: after three
-    its standard deviation is below 2.5/√n of itself. The mean over twenty draws is judged, and at
-    eight standard deviations each of them. The u_t are Gaussian with a common part.
+    Each product with A_ℓ adds at most 2/n to the relative variance of a second moment, so after
+    three its relative standard deviation is below 2.5/√n. The mean over twenty draws is judged, and
+    so is each draw, at eight standard deviations. The u_t are Gaussian with a common part.
     """
     nu = np.array([first, first if same else second, first if mean else 0.0])
     if plain:
@@ -242,7 +242,7 @@ def lemma_c_1(
 def equation_79(
     Z: Array, A: Array, other: Array, *, onto_kernel: bool = True, power: float = 0.5
 ) -> float:
-    """The conditions on A so made; H as a matrix, its pseudo-inverse by singular values."""
+    """The conditions on the constructed A, with H as a matrix and its pseudo-inverse by SVD."""
     n = len(A)
     H = np.kron(np.eye(n), Z.T / np.sqrt(n))
     inverse = np.linalg.pinv(H)

@@ -1,4 +1,4 @@
-"""What descent does with late lags: the bound (22) and Theorem 4.1."""
+"""How far descent moves late lags: the bound (22) and Theorem 4.1."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ _DECAYS = "ν_W < 1"
 
 
 def _any_variances(rng: np.random.Generator, *, least: float = 0.05, most: float = 1.0) -> Any:
-    """Often near the edge ν_W = 1, with ν_F and ν_C over two decades."""
+    """ν_W often near 1, with ν_F and ν_C over two decades."""
     nu_w = most - (most - least) * rng.uniform() ** 3
     nu_f, nu_c = 10 ** rng.uniform(-1, 1, size=2)
     return {"nu_w": nu_w, "nu_f": nu_f, "nu_c": nu_c, "length": int(rng.integers(2, 40))}
@@ -43,7 +43,7 @@ def equation_22(
     nu_w: float, nu_f: float, nu_c: float, length: int, *,
     power_more: int = 0, length_less: int = 0,
 ) -> float:  # fmt: skip
-    """(21) written out, and the library's, against the bound at every lag."""
+    """(21) written out, and the library's weights, against the bound at every lag."""
     lags = np.arange(1, length)
     bound = largest_weight(nu_f, nu_c, length, length_less) * nu_w ** (lags - 1.0 + power_more)
     rho = weights(nu_w, nu_f, nu_c, length)
@@ -64,10 +64,10 @@ def equation_22(
 def theorem_4_1_start(
     seed: int, nu_w: float, nu_f: float, nu_c: float, *, power_more: int = 0, factor: float = 1.0
 ) -> float:
-    """The mean over F and C, exactly, of n_x = n_y = 1, for one W at each of two widths.
+    """The exact mean over F and C, with n_x = n_y = 1, for one W at each of two widths.
 
-    It is ν_C ν_F ‖(W/√n)^j‖²/n: a trace, which comes near its limit like 1/n and not 1/√n, with a
-    standard deviation of √2/n at lag 1, which grows with the lag: about 1.8 j/n up to lag 4.
+    It is ν_C ν_F ‖(W/√n)^j‖²/n. This is a trace, so it approaches its limit like 1/n and not like
+    1/√n. Its standard deviation is √2/n at lag 1 and grows with the lag: about 1.8 j/n up to lag 4.
     """
     found = 0.0
     for width in (100, 300):
@@ -107,10 +107,11 @@ def theorem_4_1(
     seed: int, x: Array, y: Array, nu_w: float, nu_f: float, nu_c: float, steps: int, *,
     by_w: float = 1.0, faster: float = 1.0,
 ) -> float:  # fmt: skip
-    """Full-batch descent on networks of two widths, by passages back through time, at 0.9 B₁.
+    """Full-batch descent on networks of two widths, by backpropagation, at the rate 0.9 B₁.
 
-    Both start from the network's own response. An entry of the kernel has a standard deviation of
-    about 1.5/√n of itself; a move combines four of them, so that 8/√n is near three deviations.
+    Both models start from the network's own response. An entry of the kernel has a relative
+    standard deviation of about 1.5/√n; a step combines four of them, so 8/√n is near three
+    deviations.
     """
     A, _, fastest = proof_constants(nu_w, nu_f, nu_c, x)
     rho = weights(nu_w, nu_f, nu_c, x.shape[1], by_w)

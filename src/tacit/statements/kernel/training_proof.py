@@ -18,10 +18,10 @@ _SLOW = "η < B₁"
 
 
 def _problem(rng: np.random.Generator) -> dict[str, Any]:
-    """Inputs, a rate below B₁ and first misfits b, some of them chosen to try the bound.
+    """Inputs, a rate below B₁ and initial misfits b, some of them chosen to test the bound.
 
-    One third are random; one third move one lag as fast as can be; for one third the misfit, among
-    three hundred, is that whose largest |u_j| after fifty steps is largest beside ‖Aᵀb‖.
+    A third are random. A third move one lag as fast as possible. For the last third, the misfit is
+    the one among three hundred whose largest |u_j| after fifty steps is largest relative to ‖Aᵀb‖.
     """
     kind = int(rng.integers(3))
     length = int(rng.integers(1, 5)) if kind == 1 else int(rng.integers(2, 5))
@@ -70,7 +70,7 @@ def equation_59(
     nu_w: float, nu_f: float, nu_c: float, x: Array, misfit: Array, rate: float, *,
     half: float = 0.5, power: float = 0.5,
 ) -> float:  # fmt: skip
-    """Ten steps by complex steps of the cost, in θ − θ⁰, against ten of (59)."""
+    """Ten steps by complex steps of the cost, in θ − θ⁰, against ten steps of (59)."""
     A, rho, _ = proof_constants(nu_w, nu_f, nu_c, x)
     root = rho**power
     theta = u = np.zeros(len(rho))
@@ -138,7 +138,7 @@ def theorem_4_1_convolution(
     nu_w: float, nu_f: float, nu_c: float, x: Array, misfit: Array, rate: float, steps: int, *,
     projected: bool = False, to_the_power: bool = False, factor: float = 1.0,
 ) -> float:  # fmt: skip
-    """Descent on the convolution, step by step; the library's closed form must agree with it."""
+    """Descent on the convolution, step by step, which must agree with the library's closed form."""
     A, rho, _ = proof_constants(nu_w, nu_f, nu_c, x)
     most = (
         np.linalg.norm(A.T @ misfit) if projected else np.linalg.norm(A, 2) * np.linalg.norm(misfit)

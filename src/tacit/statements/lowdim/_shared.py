@@ -1,4 +1,7 @@
-"""Linear systems for `lowdim`: random ones, their recursion, and gradient flow on their loss."""
+"""What the statements of `lowdim` share: linear systems, and gradient flow on their loss.
+
+Responses come from the recursion, gradients from passing errors back through it.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +22,7 @@ def balanced_system(
 ) -> tuple[Array, Array]:
     """A = Aᵀ and B = Cᵀ with the response Σ weights_i nodes_i^j, in a random basis.
 
-    States beyond the nodes are in no output; they fill the width.
+    States beyond the nodes do not affect the output; they fill up the width.
     """
     spare = width - len(nodes)
     values = np.concatenate([nodes, rng.uniform(-1, 1, size=spare)])
@@ -30,7 +33,7 @@ def balanced_system(
 
 
 def spread_nodes(rng: np.random.Generator, count: int, gap: float, reach: float = 0.95) -> Array:
-    """Numbers in [−reach, reach], ascending, at least `gap` from one another."""
+    """Ascending numbers in [−reach, reach], at least `gap` apart."""
     while True:
         nodes = np.sort(rng.uniform(-reach, reach, size=count))
         if count == 1 or np.min(np.diff(nodes)) >= gap:
@@ -76,7 +79,7 @@ def gradients(A: Array, B: Array, C: Array, target: Array) -> tuple[Array, Array
 
 
 def symmetric_gradient(by_A: Array) -> Array:
-    """The gradient by the upper triangle, which both halves of a symmetric A share."""
+    """The gradient with respect to the upper triangle, which determines a symmetric A."""
     both = by_A + by_A.T
     return both - np.diag(np.diag(by_A))
 
@@ -87,7 +90,7 @@ def integrate_flow(
 ) -> list[tuple[Array, Array, Array]]:  # fmt: skip
     """Gradient flow (3.6) on (3.4) at the given times; `symmetric` learns A's upper triangle.
 
-    B and C are learned apart from one another, whatever they start from.
+    B and C are learned independently, whatever they start from.
     """
     from scipy.integrate import solve_ivp
 

@@ -1,4 +1,4 @@
-"""The loss, its gradients and what a fit leaves open: Prop. 3, Lemmas C.1, C.3 and C.4."""
+"""The loss, its gradients, and what a fit does not determine: Prop. 3, Lemmas C.1, C.3, C.4."""
 
 from typing import Any
 
@@ -84,7 +84,7 @@ def lemma_c_1(
     A: Array, B: Array, C: Array, teacher_A: Array, teacher_B: Array, teacher_C: Array,
     sequences: Array, *, factor: float = 1.0, first: int = 0, teacher_sign: float = 1.0,
 ) -> float:  # fmt: skip
-    """The mean over a white ensemble, which is not centred: E[x] = 0 is not needed."""
+    """The mean over a white ensemble that is not centred: E[x] = 0 is not needed."""
     student = last_outputs(A, B, C, sequences)
     teacher = last_outputs(teacher_A, teacher_B, teacher_C, sequences)
     mean = np.mean((student - teacher) ** 2)
@@ -97,7 +97,7 @@ def lemma_c_1(
 
 
 def _wrong_next_lag(rng: np.random.Generator, *, spare: int | None = None) -> dict[str, Any]:
-    """A teacher, stable and not balanced, and a value for lag k that is far from its own."""
+    """A stable, unbalanced teacher, and a value for lag k that is far from its own."""
     length = int(rng.integers(1, 8))
     width = length + (int(rng.integers(1, 6)) if spare is None else spare)
     teacher = random_student(rng, int(rng.integers(1, 5)), 1, 1)
@@ -124,7 +124,7 @@ def proposition_3(
     lags: Array, length: int, nodes: Array, wrong: float, *, lags_fitted_more: int = 0,
     late: int = 0,
 ) -> float:  # fmt: skip
-    """The recursion of two students: the printed Vandermonde solve, and the library's."""
+    """The recursion of two students: the printed Vandermonde solution, and the library's."""
     wanted = np.append(lags[:length], wrong)
     powers = nodes[None, :] ** np.arange(length + 1)[:, None]
     weights = np.linalg.lstsq(powers, wanted, rcond=None)[0]
@@ -173,7 +173,7 @@ def _unbalanced(rng: np.random.Generator) -> dict[str, Any]:
     without={_SYMMETRIC: _balanced_unsymmetric, _BALANCED: _unbalanced},
 )
 def lemma_c_3(A: Array, B: Array, C: Array, *, transposed: bool = True) -> float:
-    """The recursions of both, and B' = C'ᵀ."""
+    """The recursions of both systems, and B' = C'ᵀ."""
     values, U = np.linalg.eigh(A)
     B2, C2 = (U.T if transposed else U) @ B, C @ U
     same = residual(response(np.diag(values), B2, C2, 12), response(A, B, C, 12))

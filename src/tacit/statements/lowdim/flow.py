@@ -1,4 +1,4 @@
-"""What descent and gradient flow keep, and where they end: Lemmas 6, C.6, C.7 and Theorem 5."""
+"""Invariants and limits of descent and gradient flow: Lemmas 6, C.6, C.7 and Theorem 5."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ _TIMES = np.array([0.5, 1.0, 2.0])
 def _start(rng: np.random.Generator) -> dict[str, Any]:
     """A balanced start of moderate size, and the first lags of a balanced teacher.
 
-    With w_0 = CB < 0 instead, balance would be kept as well, but rounding would soon grow past it.
+    Balance would be kept for w_0 = CB < 0 too, but rounding errors would soon outgrow it.
     """
     width = int(rng.integers(2, 6))
     A, B = rng.normal(size=(width, width)), rng.normal(size=(width, 1))
@@ -68,7 +68,7 @@ def _is_balanced(B: Array, C: Array) -> bool:
     instances=10,
 )
 def lemma_6(A: Array, B: Array, C: Array, target: Array, *, sign: float = 1.0) -> float:
-    """An integration in which B and C move apart from one another, each by its own gradient."""
+    """An integration in which B and C move independently, each along its own gradient."""
     path = integrate_flow(A, B, C, target, _TIMES, symmetric=is_symmetric(A))
     return max(residual(B, sign * C.T) for _, B, C in path)
 
@@ -89,7 +89,7 @@ def lemma_6(A: Array, B: Array, C: Array, target: Array, *, sign: float = 1.0) -
 def lemma_c_6(
     A: Array, B: Array, C: Array, target: Array, step: float, *, sign: float = 1.0
 ) -> float:
-    """Steps by gradients passed back through the recursion, until a hundred or a divergence."""
+    """A hundred steps, or fewer if they diverge, with gradients from reverse accumulation."""
     shared, worst = is_symmetric(A), 0.0
     for _ in range(100):
         by_A, by_B, by_C = gradients(A, B, C, target)
@@ -122,7 +122,7 @@ def lemma_c_6(
 def lemma_c_7(
     A: Array, B: Array, C: Array, target: Array, *, power: float = 2.0, sign: float = -1.0
 ) -> float:
-    """An integration of the flow with a dense A; the two norms at the start and on the way."""
+    """An integration of the flow with a dense A; the two norms at the start and along the way."""
 
     def conserved(B: Array, C: Array) -> float:
         return float(np.linalg.norm(B) ** power + sign * np.linalg.norm(C) ** power)
@@ -139,7 +139,7 @@ _CONVERGED = 1e-10
 def _flow_to_the_end(
     rng: np.random.Generator, *, length_less: int = 0, balanced: bool = True
 ) -> dict[str, Any]:
-    """Flow from a balanced start for so long that the loss is gone; another start if it is not."""
+    """Flow from a balanced start until the loss vanishes; a new start where it does not."""
     order = int(rng.integers(1, 3))
     length = 2 * order + 1 - length_less
     width = length + 1
@@ -187,7 +187,7 @@ def _flow_to_the_end(
 def theorem_5(
     end_A: Array, end_B: Array, end_C: Array, nodes: Array, weights: Array, length: int
 ) -> float:
-    """The recursion of the student at time 1e6, on three times as many lags as it was taught."""
+    """The recursion of the student at time 1e6, on three times as many lags as in training."""
     lags = np.arange(3 * length)
     return residual(
         response(end_A, end_B, end_C, len(lags)),

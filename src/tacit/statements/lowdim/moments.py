@@ -1,4 +1,4 @@
-"""What the first lags say of the later ones: Lemma 7, Theorem 8 and the steps of its proof."""
+"""What the first lags determine about later ones: Lemma 7, Theorem 8 and its proof."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def _later_lag(
 
 
 def _range_by_programme(target: Array, lag: int, nodes: Array, least: float) -> float:
-    """How far lag `lag` can move among students with eigenvalues on a fine grid: two programmes.
+    """The range of lag `lag` over students with eigenvalues on a fine grid: two linear programmes.
 
     The k lags are matched as Chebyshev moments, which span the same space and are well scaled.
     """
@@ -83,9 +83,9 @@ def _range_by_programme(target: Array, lag: int, nodes: Array, least: float) -> 
 def lemma_7(nodes: Array, weights: Array, length: int, lag: int, least: float) -> float:
     """The range of a later lag over all measures with the first k moments, by linear programmes.
 
-    The weights B_i² of a balanced student on its eigenvalues are a positive measure, C_iB_i of
-    another one (`least` < 0) are not. The library's range, in exact arithmetic, is that of
-    positive measures.
+    The weights B_i² of a balanced student on its eigenvalues form a positive measure. The weights
+    C_iB_i of an unbalanced one (`least` < 0) do not. The library's range, in exact arithmetic, is
+    over positive measures.
     """
     target = _lags(nodes, weights, length)
     width = _range_by_programme(target, lag, nodes, least)
@@ -111,7 +111,7 @@ def lemma_7_recovery(nodes: Array, weights: Array, *, power: int = 2, sign: floa
 
 
 def _division(nodes: Array, lag: int) -> tuple[Array, Array, Array]:
-    """x^lag = g P + h with P = Π(x − λ_i)²: coefficients, lowest power first; g by its highest."""
+    """x^lag = g P + h with P = Π(x − λ_i)²: h and P by ascending powers, g by descending ones."""
     P = np.poly(np.repeat(nodes, 2))
     g, rest = np.polydiv(np.eye(lag + 1)[0], P)
     h = np.zeros(len(P))
@@ -120,10 +120,11 @@ def _division(nodes: Array, lag: int) -> tuple[Array, Array, Array]:
 
 
 def _furthest(nodes: Array, weights: Array, lag: int, size: float) -> tuple[Array, Array] | None:
-    """The student whose k = 2d̂ + 1 errors, of norm `size`, move lag q the most; None if none is.
+    """The student whose k = 2d̂ + 1 errors, of norm `size`, move lag q the most, if there is one.
 
-    The error of lag q is h·e + ∫ g P dμ with ∫ P dμ = P·e: e along h + γP, with γ = g(x) an
-    extreme of g, and a stray atom at x. To first order in `size`, which is all that is asked.
+    The error of lag q is h·e + ∫ g P dμ with ∫ P dμ = P·e. It is largest for e along h + γP, where
+    γ = g(x) is an extreme value of g, with an extra atom at x. This is to first order in `size`,
+    which is enough here.
     """
     g, h, P = _division(nodes, lag)
     grid = np.linspace(-1, 1, 20001)
@@ -146,7 +147,7 @@ def _furthest(nodes: Array, weights: Array, lag: int, size: float) -> tuple[Arra
 
 
 def _close_student(rng: np.random.Generator) -> dict[str, Any]:
-    """The student that is furthest off for its loss, or else any close one."""
+    """The student with the largest error for its loss, or else any close one."""
     instance = _teacher(rng)
     order = len(instance["nodes"])
     length = 2 * order + 1
@@ -163,7 +164,7 @@ def _close_student(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _short_student(rng: np.random.Generator) -> dict[str, Any]:
-    """Fits 2d̂ lags to second order, with one atom more; lag 2d̂ is wrong to first order."""
+    """Fits 2d̂ lags to second order with an extra atom; lag 2d̂ is wrong to first order."""
     while True:
         instance = _teacher(rng, most=2)
         length = 2 * len(instance["nodes"])
@@ -207,7 +208,8 @@ def theorem_8(
 ) -> float:  # fmt: skip
     """Recursions of students built to be as wrong as their loss allows; c_q and the library's.
 
-    c_q is the largest ‖h + γP‖ for x^q = g P + h, P = Π(x − λ̂_i)², and γ the extremes of g.
+    c_q is the largest ‖h + γP‖ for x^q = g P + h, with P = Π(x − λ̂_i)² and γ the extreme values of
+    g.
     """
     errors = response(A, B, C, lag + 1) - _lags(nodes, weights, lag + 1)
     loss = float(np.sum(errors[:length] ** 2))

@@ -12,10 +12,10 @@ _STABLE = "the teacher is stable"
 
 
 def _positive_systems(rng: np.random.Generator) -> dict[str, Any]:
-    """A balanced stable teacher and a balanced student, from near to far, at times unstable.
+    """A stable balanced teacher and a balanced student, near or far, which may be unstable.
 
-    Half of the students have too much mass at too small eigenvalues: lag 0 is too large and the
-    others too small, so that the normalised moments are furthest off for their loss.
+    Half of the students have too much mass at eigenvalues that are too small. Lag 0 is then too
+    large and the others too small, which makes the normalised moments most wrong for a given loss.
     """
     order = int(rng.integers(1, 4))
     weights = rng.uniform(0.05, 0.8, size=order)
@@ -69,7 +69,7 @@ def equation_c_35(
     A: Array, B: Array, teacher_A: Array, teacher_B: Array, length: int, *,
     power: float = 0.5, factor: float = 2.0,
 ) -> float:  # fmt: skip
-    """Recursions of both systems; the side that may be negative is moved over."""
+    """Recursions of both systems. The term that may be negative is on the other side."""
     student = response(A, B, B.T, length)
     teacher = response(teacher_A, teacher_B, teacher_B.T, length)
     loss = np.sum((student - teacher) ** 2)
@@ -103,7 +103,7 @@ def equation_c_36(
     A: Array, B: Array, teacher_A: Array, teacher_B: Array, length: int, *,
     growth: float = 1.0, gain_power: float = 2.0, normalised: bool = True,
 ) -> float:  # fmt: skip
-    """Recursions of both systems; τ is taken as small as it can be, the spectral radius or one."""
+    """Recursions of both systems. τ is as small as it can be: the spectral radius, or one."""
     student = response(A, B, B.T, length)
     teacher = response(teacher_A, teacher_B, teacher_B.T, length)
     tau = max(1.0, float(np.linalg.norm(A, 2)))
@@ -116,9 +116,9 @@ def equation_c_36(
 
 
 def _two_measures(rng: np.random.Generator) -> dict[str, Any]:
-    """Two probabilities on a few points; often close to one another and near the end 1.
+    """Two probability measures on a few points, often close to each other and near 1.
 
-    The student's may reach further than the teacher's, on both sides.
+    The student's may extend beyond the teacher's on both sides.
     """
     lag, reach = int(rng.integers(2, 8)), rng.choice([1.0, 1.2])
     count = int(rng.integers(2, 5))
@@ -136,7 +136,7 @@ def _two_measures(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _distance(nodes: Array, weights: Array, atoms: Array, masses: Array, order: int) -> float:
-    """The Wasserstein distance W_order on the line, where the best coupling keeps the order."""
+    """The Wasserstein distance W_order on the line, where the best coupling preserves order."""
     one, other = np.argsort(nodes), np.argsort(atoms)
     up_one, up_other = np.cumsum(weights[one]), np.cumsum(masses[other])
     levels = np.unique(np.concatenate([[0.0], up_one, up_other]))

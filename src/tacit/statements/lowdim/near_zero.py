@@ -1,6 +1,6 @@
 """Flow from near zero becomes balanced: Proposition 9 and Lemmas C.12 and C.13.
 
-The statements speak of ε → 0; an instance is one direction in parameter space at two scales.
+The statements are about ε → 0; an instance is one direction in parameter space at two scales.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ _WIDE = "d > 20"
 
 
 def _direction(rng: np.random.Generator, *, symmetric: bool = True) -> dict[str, Any]:
-    """The first lags of a balanced teacher and a Gaussian point, at which ‖B‖ is about one."""
+    """The first lags of a balanced teacher, and a Gaussian point with ‖B‖ of about one."""
     nodes, weights = rng.uniform(-1, 1, size=2), rng.uniform(0.3, 1, size=2)
     width = int(rng.integers(21, 25))
     A = rng.normal(size=(width, width))
@@ -38,7 +38,7 @@ def _negative(rng: np.random.Generator) -> dict[str, Any]:
 def _path(
     A: Array, B: Array, C: Array, target: Array, scale: float, time: float, symmetric: bool
 ) -> list[tuple[Array, Array, Array]]:
-    """Flow from scale · (A, B, C) on the way to time · ln(1/√scale)/|w_0|."""
+    """Flow from scale · (A, B, C) until time · ln(1/√scale)/|w_0|, at four times."""
     end = time * np.log(1 / np.sqrt(scale)) / abs(target[0])
     start = scale * A, scale * B, scale * C
     times = np.linspace(0.25, 1, 4) * end
@@ -86,7 +86,7 @@ def proposition_9(
 
 
 def _exponents(paths: list[list[tuple[Array, Array, Array]]], scales: list[float]) -> Array:
-    """The powers of ε by which the largest ‖A‖, ‖B‖ and ‖C‖ on the way go with it."""
+    """The powers of ε with which the largest ‖A‖, ‖B‖ and ‖C‖ along the paths scale."""
     largest = [[max(np.linalg.norm(part[i]) for part in path) for i in range(3)] for path in paths]
     return np.diff(np.log(largest), axis=0)[0] / np.diff(np.log(scales))
 

@@ -10,7 +10,7 @@ from tacit.statements.lowdim._shared import response
 
 
 def _outside(size: float, low: float = 0.25, high: float = 2.25) -> float:
-    """The probability that the squared norm of `size` standard Gaussians is not in n·(¼, 9/4)."""
+    """The probability that the squared norm of n standard Gaussians is outside n·(¼, 9/4)."""
     from scipy.special import gammainc, gammaincc
 
     return float(gammainc(size / 2, low * size / 2) + gammaincc(size / 2, high * size / 2))
@@ -134,7 +134,7 @@ def equation_c_76(
 
 
 def _comparison(rng: np.random.Generator) -> dict[str, Any]:
-    """First values of ‖Y‖² and ‖W‖², often at the ends of what Lemma C.10 allows."""
+    """Initial values of ‖Y‖² and ‖W‖², often at the ends of what Lemma C.10 allows."""
     near = rng.choice([1.0, 0.002])
     return {
         "first_lag": rng.uniform(0.5, 1.5),
@@ -180,7 +180,7 @@ def lemma_c_15(
     first_lag: float, scale: float, z: float, x: float, forcing: float, extra: float, time: float,
     width: int, *, rate: float = 2.0, upper: float = 9.0, lower: float = 0.5,
 ) -> float:  # fmt: skip
-    """Integrations of both equations with a little to spare, in units of w_0 and ε²."""
+    """Integrations of both equations with a small margin, in units of w_0 and ε²."""
     from scipy.integrate import solve_ivp
 
     w, unit = first_lag, scale**2

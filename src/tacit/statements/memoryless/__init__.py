@@ -1,6 +1,6 @@
 """Statements of `memoryless`: temporal extrapolation from a teacher without memory.
 
-Equation numbers are those of the whole paper, in which the supplement goes on counting: its (7) is
+Equation numbers are those of the whole paper, where the supplement continues the count: its (7) is
 (20), its Lemma 3.1 is Lemma C.1.
 """
 

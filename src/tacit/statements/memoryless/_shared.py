@@ -1,4 +1,4 @@
-"""Students of a memoryless teacher: random ones, extrapolating ones, and the recursion."""
+"""What the statements of `memoryless` share: extrapolating students, and errors by simulation."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def extrapolating_student(
 ) -> dict[str, Any]:
     """CB = W* and C A^j B = 0 for every j ≥ 1 although A ≠ 0, in a random basis of the states.
 
-    `seen` states are seen by C; A takes B's part in them to zero and feeds the hidden ones.
+    C sees `seen` of the states. A maps B's part in them to zero and feeds the hidden ones.
     """
     outputs, inputs = target.shape
     B = rng.normal(size=(width, inputs))
@@ -27,12 +27,12 @@ def extrapolating_student(
 
 
 def error_of(A: Array, B: Array, C: Array, target: Array, sequences: Array) -> Array:
-    """The recursion's last output less the teacher's, for each sequence."""
+    """The last output of the recursion minus the teacher's, for each sequence."""
     return last_outputs(A, B, C, sequences) - sequences[:, -1] @ target.T
 
 
 def lag_errors(A: Array, B: Array, C: Array, target: Array, length: int) -> Array:
-    """CB − W*, CAB, …, by feeding unit impulses: (length, outputs, inputs)."""
+    """CB − W*, CAB, …, from unit impulses: (length, outputs, inputs)."""
     inputs = B.shape[1]
     impulses = np.eye(length * inputs).reshape(-1, length, inputs)
     errors = error_of(A, B, C, target, impulses)
@@ -40,5 +40,5 @@ def lag_errors(A: Array, B: Array, C: Array, target: Array, length: int) -> Arra
 
 
 def simulated_loss(A: Array, B: Array, C: Array, target: Array, length: int) -> float:
-    """Half the mean squared error over white sequences: here scaled unit impulses."""
+    """Half the mean squared error over white sequences, here scaled unit impulses."""
     return 0.5 * float(np.sum(lag_errors(A, B, C, target, length) ** 2))

@@ -154,11 +154,11 @@ def lemma_3_2(
     A: Array, B: Array, C: Array, target: Array, sequences: Array, extrapolates: bool, *,
     first: int = 1, target_sign: float = 1.0,
 ) -> float:  # fmt: skip
-    """Errors on random sequences against the conditions; and none where all conditions hold.
+    """Errors on random sequences against the conditions, and no error where all conditions hold.
 
-    The conditions, for j up to twice the width (by Theorem 4.1 the others follow), leave the error
-    (CB − w*) x_n + Σ_j C A^j B x_{n−j}. As this is linear in the inputs, it vanishes on all
-    sequences exactly when the conditions hold.
+    The conditions are taken for j up to twice the width; by Theorem 4.1 the others follow. The
+    error is (CB − w*) x_n + Σ_j C A^j B x_{n−j}. As this is linear in the inputs, it vanishes on
+    all sequences exactly when the conditions hold.
     """
     width, length = len(A), sequences.shape[1]
     powers = [C @ np.linalg.matrix_power(A, j) @ B for j in range(max(length, 2 * width))]

@@ -1,4 +1,4 @@
-"""What a fit on k lags says of later lags: Theorem 4.1, Proposition 5.1 and Lemma 6.3."""
+"""What a fit on k lags implies for later lags: Theorem 4.1, Proposition 5.1 and Lemma 6.3."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def _has_zero_loss(A: Array, B: Array, C: Array, target: Array, length: int) -> 
 
 
 def _later_response(A: Array, B: Array, C: Array, target: Array) -> float:
-    """The largest C A^j B with 1 ≤ j < 3 d + 3, by impulses, relative to the target."""
+    """The largest C A^j B with 1 ≤ j < 3 d + 3, from impulses, relative to the target."""
     errors = lag_errors(A, B, C, target, 3 * len(A) + 3)
     return float(np.max(np.abs(errors)) / np.max(np.abs(target)))
 
@@ -85,12 +85,12 @@ def _no_fit(rng: np.random.Generator) -> dict[str, Any]:
     instances=10,
 )
 def theorem_4_1(A: Array, B: Array, C: Array, target: Array) -> float:
-    """Impulses, far beyond k, into students that least squares has fitted on k = d + 1 lags."""
+    """Responses far beyond k of students fitted by least squares on k = d + 1 lags."""
     return _later_response(A, B, C, target)
 
 
 def _random_target(rng: np.random.Generator, rank: int) -> Array:
-    """Singular values between ½ and 2, so that the rank is beyond doubt."""
+    """A target with singular values between ½ and 2, so that its rank is clear."""
     outputs, inputs = rank + rng.integers(0, 2, size=2)
     left, _ = np.linalg.qr(rng.normal(size=(outputs, outputs)))
     right, _ = np.linalg.qr(rng.normal(size=(inputs, inputs)))
@@ -138,12 +138,13 @@ def _short_fit_for_the_rank(rng: np.random.Generator) -> dict[str, Any]:
 def theorem_4_1_mimo(
     A: Array, B: Array, C: Array, target: Array, length: int, *, none_exist: bool = True
 ) -> float:
-    """Impulses into fitted students.
+    """Impulse responses of fitted students.
 
-    Why: the spaces spanned by AB, …, A^j B grow with j until they stop for good. Those with j < k
-    lie in the kernel of C, which has at most d − ρ dimensions as CB = W*; so with k − 1 > d − ρ
-    they have stopped, inside the kernel. The printed existence for 2 ≤ k < d asks for a later
-    response of the target's size in one of them: its residual is what is missing to that.
+    The spaces spanned by AB, …, A^j B grow with j until they stop for good. Those with j < k lie in
+    the kernel of C, which has at most d − ρ dimensions because CB = W*. With k − 1 > d − ρ they
+    have therefore stopped growing, inside the kernel. The printed claim for 2 ≤ k < d needs a later
+    response of the target's size in one of these students; its residual is how far the response
+    falls short.
     """
     later = _later_response(A, B, C, target)
     if none_exist:
@@ -181,7 +182,7 @@ def _cycle_too_short(rng: np.random.Generator) -> dict[str, Any]:
 def proposition_5_1(
     width: int, length: int, target: float, *, period_less: int = 0, step: int = 1
 ) -> float:
-    """Impulses into the printed matrices, and into the library's."""
+    """Impulse responses of the printed matrices, and of the library's."""
     goal, first = np.array([[target]]), np.eye(width)[:, :1]
     printed = np.roll(np.eye(width), step, axis=0), first, target * first.T
     found = 0.0
@@ -222,7 +223,7 @@ def proposition_5_1_mimo(
     width: int, target: Array, *, padded: bool = False, rank_counts: bool = True,
     lags_more: int = 0, later: int = 0,
 ) -> float:  # fmt: skip
-    """Impulses: zero loss up to the period, and σ₁u₁v₁ᵀ at it."""
+    """Impulse responses: zero loss up to the period, and σ₁u₁v₁ᵀ at it."""
     rank = int(np.linalg.matrix_rank(target)) if rank_counts else 1
     period = width - rank + 1
     A, B, C, _ = cyclic_counterexample(width, target)
@@ -279,7 +280,7 @@ def lemma_6_3(
     width: int, length: int, longer: int, target: float, delta: float, *,
     half: float = 0.5, end: int = 0, growth: float = 2.0, power: int = 2,
 ) -> float:  # fmt: skip
-    """The recursion on impulses, on k lags and on more; the library's student, too."""
+    """The recursion on impulses, for k lags and for more; the library's student as well."""
     A, C = np.zeros((width, width)), np.zeros((1, width))
     A[-1, -1], C[0, 0], C[0, -1] = 2, np.sqrt(target), np.sqrt(delta)
     goal, found = np.array([[target]]), 0.0

@@ -20,7 +20,7 @@ _TWO_LAGS = "k > 2"
 def _start(
     rng: np.random.Generator, *, sign: float = 1.0, size: int = 1, length: int | None = None
 ) -> dict[str, Any]:
-    """A symmetric start of norm at most one, at which this step size is stable."""
+    """A symmetric start of norm at most one, for which the step size is stable."""
     width = int(rng.integers(3, 7))
     A = rng.normal(size=(width, width))
     A = A + A.T
@@ -57,9 +57,9 @@ def _unsymmetric_target(rng: np.random.Generator) -> dict[str, Any]:
 def _descend(
     A: Array, B: Array, C: Array, target: Array, length: int
 ) -> tuple[Array, Array, Array]:
-    """Gradient descent on (4), each gradient by reverse accumulation through the recursion.
+    """Gradient descent on (4), with gradients by reverse accumulation through the recursion.
 
-    The adjoint of lag j's error is passed back from the last lag to the first: this is not the
+    The adjoint of lag j's error is passed back from the last lag to the first, which is not the
     double sum of (7).
     """
     for _ in range(_STEPS):
@@ -82,7 +82,7 @@ def _descend(
 def _slack_after_descent(
     start: Mapping[str, Any], sign: float, loss_factor: float, exponent_more: int
 ) -> float:
-    """How far the later lags stay below ‖A‖^{j−2} √(2L); asymmetry beyond rounding violates."""
+    """How far later lags stay below ‖A‖^{j−2} √(2L); negative if symmetry is lost."""
     target, length = start["target"], start["length"]
     A, B, C = _descend(**start)
     asymmetry = max(residual(A, A.T), residual(B, sign * C.T))
@@ -125,11 +125,11 @@ def theorem_6_1(
     A: Array, B: Array, C: Array, target: Array, length: int, *,
     loss_factor: float = 2.0, exponent_more: int = 0,
 ) -> float:  # fmt: skip
-    """Four hundred steps, then impulses far beyond k.
+    """Four hundred steps, then responses far beyond k.
 
-    The theorem speaks of the limit, at which L = 0. The bound, which holds at every loss, is what
-    its proof gives: C A^j B = (AB)ᵀ A^{j−2} (AB) for a symmetric student, and ‖AB‖² = C A² B is one
-    of the lags in the loss. It needs no w* > 0; without that the loss cannot vanish.
+    The theorem is about the limit, where L = 0. The bound holds at every loss and follows from the
+    proof: C A^j B = (AB)ᵀ A^{j−2} (AB) for a symmetric student, and ‖AB‖² = C A² B is one of the
+    lags in the loss. It does not need w* > 0, but without that the loss cannot vanish.
     """
     start = {"A": A, "B": B, "C": C, "target": target, "length": length}
     return _slack_after_descent(start, 1.0, loss_factor, exponent_more)
@@ -187,7 +187,7 @@ def remark_6_2(
     A: Array, B: Array, C: Array, target: Array, length: int, *,
     loss_factor: float = 2.0, exponent_more: int = 0, sign: float = -1.0,
 ) -> float:  # fmt: skip
-    """Four hundred steps, then impulses far beyond k; B = sign · Cᵀ must stay."""
+    """Four hundred steps, then responses far beyond k; B = sign · Cᵀ must be kept."""
     start = {"A": A, "B": B, "C": C, "target": target, "length": length}
     return _slack_after_descent(start, sign, loss_factor, exponent_more)
 
@@ -217,7 +217,7 @@ def _any_student(rng: np.random.Generator) -> dict[str, Any]:
     without={"A = Aᵀ": _any_student},
 )
 def equation_13(A: Array, B: Array, C: Array, *, power_of_u: int = 2, lag_less: int = 0) -> float:
-    """Impulses against the sums over eigenvalues; |u_i λ_i| ≤ √(C A² B) as a violation."""
+    """Impulse responses against sums over eigenvalues, and the bound |u_i λ_i| ≤ √(C A² B)."""
     response = lag_errors(A, B, C, np.zeros((1, 1)), 8)[:, 0, 0]
     values, vectors = np.linalg.eigh(A)
     u = vectors.T @ B[:, 0]

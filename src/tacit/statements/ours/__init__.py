@@ -1,6 +1,6 @@
-"""Statements that are in none of the papers: what `tacit.theory` adds to them.
+"""Statements that are not in the papers: what `tacit.theory` adds to them.
 
-They are derived in the docstrings of the functions that `place` names.
+They are derived in the docstrings of the functions named by `place`.
 """
 
 # Importing a topic registers its statements.

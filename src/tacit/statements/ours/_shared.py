@@ -1,4 +1,4 @@
-"""What the statements of `ours` share."""
+"""What the statements of `ours` share: linear RNNs, and moments and Gauss rules of measures."""
 
 from fractions import Fraction
 from typing import Any
@@ -9,6 +9,7 @@ from tacit.statements._shared_numbers import Array
 
 
 def draw_rnn(rng: np.random.Generator, width: int, outputs: int, inputs: int) -> dict[str, Any]:
+    """W, F and C with independent Gaussian entries of random variances."""
     deviations = np.sqrt(rng.uniform(0.3, 1.2, 3))
     return {
         "W": deviations[0] * rng.normal(size=(width, width)),
@@ -18,7 +19,7 @@ def draw_rnn(rng: np.random.Generator, width: int, outputs: int, inputs: int) ->
 
 
 def impulse_response(W: Array, F: Array, C: Array, *, length: int) -> Array:
-    """(9): the states after an impulse, step by step, (length, outputs, inputs)."""
+    """(9): the outputs after an impulse, step by step, (length, outputs, inputs)."""
     root, state, found = np.sqrt(len(W)), F, []
     for _ in range(length):
         found.append(C @ state / root)
@@ -40,7 +41,7 @@ def draw_teacher(rng: np.random.Generator, order: int) -> dict[str, Any]:
 
 
 def exact_moments(nodes: Array, weights: Array, count: int) -> list[Fraction]:
-    """Exactly, for nodes and weights in thousandths."""
+    """The first moments as fractions, for nodes and weights in thousandths."""
     points = [Fraction(round(1000 * node), 1000) for node in nodes]
     masses = [Fraction(round(1000 * weight), 1000) for weight in weights]
     return [
@@ -64,4 +65,5 @@ def jacobi(nodes: Array, weights: Array, size: int) -> Array:
 
 
 def moment_of(J: Array, mass: float, lag: int) -> float:
+    """A moment of the measure with this Jacobi matrix and total mass."""
     return mass * float(np.linalg.matrix_power(J, lag)[0, 0])

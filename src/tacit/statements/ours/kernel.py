@@ -28,7 +28,7 @@ def _small_rnn(rng: np.random.Generator) -> dict[str, Any]:
 def finite_width(
     W: Array, F: Array, C: Array, length: int, *, recurrent: float = 1.0, shift: int = 1
 ) -> float:
-    """The product of the Jacobian with itself, each column by a complex step."""
+    """The product of the Jacobian with its transpose, each column by a complex step."""
     parts = [W, F, C]
     columns = []
     for number, part in enumerate(parts):
@@ -87,9 +87,9 @@ def closed_form_descent(
     features: Array, start: Array, x: Array, y: Array, steps: int, pace: float, *,
     half: float = 0.5, bound: float = 2.0,
 ) -> float:  # fmt: skip
-    """The steps taken one by one on the parameters θ of L = L_0 + features θ.
+    """Explicit steps on the parameters θ of L = L_0 + features θ.
 
-    The loss is `half` times the plain sum of squares; the rate is `pace` of the largest.
+    The loss is `half` times the sum of squares; the rate is `pace` times the largest stable one.
     """
     length, outputs, inputs = start.shape
 

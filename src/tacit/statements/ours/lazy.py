@@ -1,4 +1,4 @@
-"""The lazy limit of a linear RNN with its output over γ: at finite width, and at infinite."""
+"""The lazy limit of a linear RNN with its output divided by γ, at finite and infinite width."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def lazy_flow(
     W: Array, F: Array, C: Array, target: Array, time: float, gamma: float, *,
     rate: float = 1.0, beyond: float = 1.0,
 ) -> float:  # fmt: skip
-    """The flow of all parameters by backpropagation through the lags, by a Runge-Kutta method."""
+    """The flow of all parameters by backpropagation through the lags and a Runge-Kutta method."""
     from scipy.integrate import solve_ivp
 
     width, length = len(W), len(target)
@@ -115,8 +115,8 @@ def kernel_limit(
 ) -> float:  # fmt: skip
     """The mean Gram matrix of 16 networks of width 300, made from the seed.
 
-    One differs from its limit by about 1.6/√n (relative), the mean of 16 by 0.023: the tolerance is
-    five times that.
+    One network differs from the limit by about 1.6/√n (relative), the mean of 16 by 0.023. The
+    tolerance is five times that.
     """
     rng = np.random.default_rng(seed)
     lags = len(target)

@@ -21,7 +21,7 @@ def _vectors(W: Array, w: Array, m: Array) -> tuple[Array, Array]:
 
 def _integrate(speed: Callable[[Array, Array], Any], W0: Array, w: Array, m: Array, end: float,
               more: int = 0) -> tuple[Array, Array]:  # fmt: skip
-    """W after dW/dt = (first of `speed`) y xᵀ; its other numbers are integrated beside W."""
+    """W after dW/dt = (first of `speed`) y xᵀ; the other values are integrated along with W."""
     from scipy.integrate import solve_ivp
 
     def motion(_: float, state: Array) -> Array:
@@ -35,7 +35,7 @@ def _integrate(speed: Callable[[Array, Array], Any], W0: Array, w: Array, m: Arr
 
 
 def _network(rng: np.random.Generator) -> dict[str, Any]:
-    """Any network of a few units, its target within reach, and a length s of the path."""
+    """A network of a few units, a target within reach, and a length s of the path."""
     size = int(rng.integers(2, 8))
     W0 = rng.normal(size=(size, size))
     vectors = rng.normal(size=(2, size))
@@ -62,7 +62,7 @@ def _network(rng: np.random.Generator) -> dict[str, Any]:
 def conservation(
     W0: Array, w: Array, m: Array, beyond: Array, *, swapped: bool = False, projected: float = 1.0
 ) -> float:
-    """The flow (6) until τ = 20: what has changed of both matrices over all that has changed."""
+    """The flow (6) until τ = 20: the change of both matrices relative to their whole change."""
     target = w @ _vectors(W0, w, m)[0] + beyond[0]
     W, _ = _integrate(lambda x, y: [target - w @ x], W0, w, m, 20.0)
     before, after = np.eye(len(W)) - W0, np.eye(len(W)) - W
@@ -91,7 +91,7 @@ def conservation(
 def universal_curve(
     W0: Array, w: Array, m: Array, path: float, beyond: Array, *, power: float = 1.0
 ) -> float:
-    """One path by s, which says when each of two targets gets there, then the flow for each."""
+    """One path in s, with the times at which two targets reach its end; then the flow for each."""
     W, _ = _integrate(lambda x, y: [1.0], W0, w, m, path)
     targets = w @ _vectors(W, w, m)[0] + beyond
     again, times = _integrate(
@@ -120,7 +120,7 @@ def vector_flow(
     W0: Array, w: Array, m: Array, path: float, beyond: Array, *,
     power: float = 2.0, sign: float = -1.0,
 ) -> float:  # fmt: skip
-    """Both vector systems by themselves, with Gauss nodes for ΔW, against the matrix's flow."""
+    """Both vector systems, with Gauss quadrature for ΔW, against the flow of the matrix."""
     from scipy.integrate import solve_ivp
 
     size, A = len(W0), np.eye(len(W0)) - W0
@@ -177,7 +177,7 @@ def _bare_oblique(rng: np.random.Generator) -> dict[str, Any]:
 def exact_without_connectivity(
     w: Array, m: Array, target: float, part: float, *, lower: float = 1.0, power: float = 3.0
 ) -> float:
-    """The flow (6) of the whole matrix until a part of its 5% learning time, with its length σ."""
+    """The flow (6) of the whole matrix for part of its 5% learning time, with its length σ."""
     from scipy.integrate import quad
 
     curve = exact_g0(target)

@@ -16,7 +16,7 @@ from tacit.theory.connectivity import exact_g0, flow, large_n, limit_spectrum
 
 @cache
 def _planar(word: tuple[bool, ...]) -> int:
-    """Non-crossing pairings of J with Jᵀ (True) in a word: what survives of E Tr(word)/N."""
+    """Count the non-crossing pairings of J with Jᵀ (True) in a word: the limit of E Tr(word)/N."""
     if not word:
         return 1
     return sum(
@@ -28,7 +28,7 @@ def _planar(word: tuple[bool, ...]) -> int:
 
 @cache
 def _count_words(moment: int, half: int) -> int:
-    """The coefficient of g^{2·half} in Tr (BBᵀ)^moment/N: all words of that degree, counted."""
+    """The coefficient of g^{2·half} in Tr (BBᵀ)^moment/N, by counting all words of that degree."""
 
     def splits() -> list[tuple[int, ...]]:
         whole = itertools.product(range(half + 1), repeat=moment)
@@ -99,8 +99,8 @@ def resolvent_of_the_limit(
 ) -> float:
     """The resolvent of a Gaussian matrix at N = 256, in standard deviations.
 
-    These are at most √(g²/N) times the norm of the gradient (Poincaré's inequality). The root is
-    found by bisection; the library's quadrature must have it to ten digits.
+    The standard deviation is at most √(g²/N) times the norm of the gradient (Poincaré's
+    inequality). The root is found by bisection; the library's quadrature must agree to ten digits.
     """
     from scipy.optimize import brentq
 
@@ -137,11 +137,11 @@ def _large_network(rng: np.random.Generator) -> dict[str, Any]:
     instances=5,
 )
 def large_network(J: Array, g: float, target: float, *, strength: float = 1.0) -> float:
-    """The singular values of a Gaussian matrix at N = 256 in the place of the nodes.
+    """The singular values of a Gaussian matrix at N = 256 in place of the nodes.
 
-    w and m are spread evenly over them, as Gaussian ones are on average. What is left are the
-    fluctuations of traces; those of the learning time, about (Tr BBᵀ/N)⁻², have by Poincaré's
-    inequality a standard deviation of at most 2%: the tolerance is five of them.
+    w and m are spread evenly over them, as Gaussian vectors are on average. What remains are
+    fluctuations of traces. Those of the learning time, about (Tr BBᵀ/N)⁻², have a standard
+    deviation of at most 2% by Poincaré's inequality. The tolerance is five times that.
     """
     size = len(J)
     values = np.linalg.svd(np.eye(size) - J, compute_uv=False)
@@ -173,8 +173,8 @@ def large_network(J: Array, g: float, target: float, *, strength: float = 1.0) -
 def radius(target: float, *, scale: float = 1.0) -> float:
     """The flow around circles in the complex plane of τ, 1% inside the radius and 1% outside.
 
-    Inside, σ must come back to itself; outside it must not, having gone round branch points. The
-    three numbers are checked as well.
+    Inside, σ must return to its value. Outside it must not, because the circle goes around branch
+    points. The three numbers are checked as well.
     """
     from scipy.integrate import solve_ivp
 
@@ -191,7 +191,7 @@ def radius(target: float, *, scale: float = 1.0) -> float:
         return complex(found.y[0, -1])
 
     def gap_after_a_turn(length: float) -> float:
-        """How far σ at τ = length is from itself after a turn around zero."""
+        """How much σ at τ = length changes after a turn around zero."""
         first = moved(lambda t: length, 1.0, 0j)
         return abs(moved(lambda t: 1j * length * np.exp(1j * t), 2 * np.pi, first) - first)
 

@@ -14,9 +14,9 @@ _INTERIOR = "the atoms lie inside (−1, 1)"
 
 
 def _lobatto(nodes: Array, weights: Array) -> Array:
-    """Of the measure on −1, 1 and d̂ − 1 points between them with the same first 2d̂ moments.
+    """The Jacobi matrix of the measure on ±1 and d̂ − 1 inner points with the same 2d̂ moments.
 
-    Golub's modification: α and β of the last row so that both ends are eigenvalues.
+    Golub's modification: α and β of the last row are such that both ends are eigenvalues.
     """
     order = len(nodes)
     J = jacobi(nodes, weights, order)
@@ -32,7 +32,7 @@ def _lobatto(nodes: Array, weights: Array) -> Array:
 
 
 def _programme(points: Array, moments: list[Fraction], lag: int) -> Array:
-    """The moment's range as a linear programme over measures on a grid and at further points."""
+    """The range of a moment as a linear programme over measures on a grid and extra points."""
     from numpy.polynomial import chebyshev
     from scipy.optimize import linprog
 
@@ -74,11 +74,11 @@ def _teacher_on_the_end(rng: np.random.Generator) -> dict[str, Any]:
     without={_INTERIOR: _teacher_on_the_end},
 )
 def threshold(nodes: Array, weights: Array, lag: int, *, more: int = 1) -> float:
-    """Ranges at k = 2d̂ and 2d̂ + 1: of the library, and by linear programmes.
+    """The ranges at k = 2d̂ and 2d̂ + 1, by the library and by linear programmes.
 
-    The programmes may use a grid of 401 points and the nodes of both rules: no measure on the grid
-    may go beyond the rules, as far as the solver's tolerance of 1e-7 goes. The library's ends must
-    be theirs to ten digits, and its range at 2d̂ + 1 a point.
+    The programmes may use a grid of 401 points and the nodes of both rules. No measure on the grid
+    may go beyond the rules, up to the solver's tolerance of 1e-7. The library's ends must equal
+    theirs to ten digits, and its range at 2d̂ + 1 must be a point.
     """
     order, mass = len(nodes), float(np.sum(weights))
     own = float(np.sum(weights * nodes**lag))

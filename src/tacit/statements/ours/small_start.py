@@ -13,7 +13,7 @@ _FURTHER = 5  # lags after the ones that are fitted
 
 
 def _small_start(rng: np.random.Generator, scale: float = 1e-4) -> dict[str, Any]:
-    """A teacher, and a student of width 4 with a symmetric A and C = Bᵀ near zero."""
+    """A teacher, and a student of width 4 near zero with a symmetric A and C = Bᵀ."""
     rule = int(rng.integers(1, 3))
     A = scale * rng.normal(size=(4, 4))
     return {
@@ -33,7 +33,7 @@ def _responses(A: Array, B: Array, length: int) -> tuple[Array, Array]:
 
 
 def _end_of_flow(A: Array, B: Array, target: Array) -> tuple[Array, Array]:
-    """Gradient flow on half the squared error of the first lags, to its end."""
+    """The end of gradient flow on half the squared error of the first lags."""
     from scipy.integrate import solve_ivp
 
     width, length = len(B), len(target)
@@ -72,7 +72,7 @@ def gauss_flow(
 ) -> float:
     """The flow of all parameters by LSODA; the rule by Lanczos' method on the teacher's atoms.
 
-    The start is 1e-4, and the tolerance a thousand times its square.
+    The start has size 1e-4, and the tolerance is a thousand times its square.
     """
     mass = float(np.sum(weights))
     target = np.array([float(moment) for moment in exact_moments(nodes, weights, 2 * rule)])
