@@ -18,7 +18,7 @@ from tacit.statements.connectivity._shared import (
     third_factors,
 )
 
-_RIGHT_ROW = "wᵀB in the place of wᵀBᵀ, as in (35) and (47)"
+_RIGHT_ROW = "wᵀB in place of wᵀBᵀ, as in (35) and (47)"
 
 
 def _second(
@@ -120,7 +120,7 @@ def equation_41(
         Erratum(
             place="(43), first line",
             as_printed="the term of third order is τ³W₂/6",
-            as_corrected="it is τ³W₃/6, as the lines below have it",
+            as_corrected="it is τ³W₃/6, as in the lines below",
             constants={"last": 2},
         ),
         Erratum(

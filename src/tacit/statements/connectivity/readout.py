@@ -37,7 +37,7 @@ _ALIKE = "w and m have the same moments"
         Erratum(
             place="(59)",
             as_printed="the lower left entry is −x",
-            as_corrected="it is −y = −v̂₃ᵀBu₃, by (57); (60) has it right",
+            as_corrected="it is −y = −v̂₃ᵀBu₃, by (57); (60) is right",
             constants={"lower_left": "x"},
         )
     ],
@@ -85,16 +85,16 @@ def _scales(tau: float, target: float, beta: float) -> tuple[complex, complex]:
 @statement(
     "connectivity/equation64",
     place="(64)",
-    words="without initial connectivity ΔW has τẑ − τ²ẑ/2 + τ³(ẑ + 2ẑ³)/6 before wmᵀ, "
-    "(τ² − τ³)ẑ²/2 before wwᵀ + mmᵀ and τ³ẑ³/3 before mwᵀ",
+    words="without initial connectivity the coefficients in ΔW are τẑ − τ²ẑ/2 + τ³(ẑ + 2ẑ³)/6 "
+    "of wmᵀ, (τ² − τ³)ẑ²/2 of wwᵀ + mmᵀ and τ³ẑ³/3 of mwᵀ",
     draw=orthonormal_vectors,
     tolerance=1e-12,
     hypotheses=ORTHONORMAL,
     mutations=[{"linear": 1 / 2}, {"cubic": 0.34}],
     errata=[
         Erratum(
-            as_printed="the third-order term before wmᵀ is τ³ẑ/2",
-            as_corrected="it is τ³(ẑ + 2ẑ³)/6, as (66) has it: (43) brings wmᵀ in three places",
+            as_printed="the third-order coefficient of wmᵀ is τ³ẑ/2",
+            as_corrected="it is τ³(ẑ + 2ẑ³)/6, as in (66): wmᵀ occurs in three places of (43)",
             constants={"linear": 1 / 2, "cubic": 0.0},
         )
     ],

@@ -37,7 +37,7 @@ def _from_one(place: str, lost: str) -> Erratum:
     return Erratum(
         place=place,
         as_printed="the sums over powers of J start at 1",
-        as_corrected=f"they start at 0: {lost} (judged at N = 256, in standard deviations)",
+        as_corrected=f"they start at 0: {lost} (checked at N = 256, in standard deviations)",
         constants={"first": 1},
     )
 

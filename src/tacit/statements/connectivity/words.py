@@ -58,8 +58,8 @@ def _power(rng: np.random.Generator) -> dict[str, Any]:
             place="(100)",
             as_printed="only setting all indices equal forms pairs, so that E Tr J^K/N is of the "
             "order N^{1−K/2}",
-            as_corrected="it is g^K/N to leading order for every even K: i_{a+K/2} = i_a pairs all "
-            "factors too and leaves K/2 indices free. That (98) is 1 + O(1/N) stays true",
+            as_corrected="it is g^K/N to leading order for every even K: i_{a+K/2} = i_a pairs "
+            "all factors too and leaves K/2 indices free. (98) is still 1 + O(1/N)",
             constants={"slope": 0.5, "least": -1.0},
         )
     ],
@@ -133,15 +133,15 @@ def _strength(rng: np.random.Generator) -> dict[str, Any]:
         Erratum(
             place="(123), (132)",
             as_printed="the part a is (i + 1) Σ_{j≥i} (i + 1) (Σ_{j≥i} g^{2j})²",
-            as_corrected="it is (i + 1)(Σ_{j≥i} g^{2j})²; as printed the sum over j diverges (80 "
-            "terms of it are judged)",
+            as_corrected="it is (i + 1)(Σ_{j≥i} g^{2j})²; as printed the sum over j diverges "
+            "(80 terms are checked)",
             constants={"repeated": True},
         ),
         Erratum(
             place="(125), (134)",
             as_printed="the part c is Σ_{j≥i} Σ_{l<i} g^{2l}(l + 1)",
             as_corrected="it is Σ_{j≥i} Σ_{l<i} g^{2(j+l)}(l + 1); as printed the sum over j "
-            "diverges (80 terms of it are judged)",
+            "diverges (80 terms are checked)",
             constants={"lacking": True},
         ),
     ],

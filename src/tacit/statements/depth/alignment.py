@@ -34,17 +34,17 @@ def _one_negative(rng: np.random.Generator) -> dict[str, Any]:
 @statement(
     "depth/section3.1",
     place="section 3.1, decoupled dynamics",
-    words="depth-2 flow on an observed diagonal of positive values from A(0) = B(0) = αI ends at "
-    "the diagonal matrix of these values, a full-rank one",
+    words="depth-2 flow on an observed diagonal of positive values from A(0) = B(0) = αI ends "
+    "at the diagonal matrix of these values, which has full rank",
     draw=_scaled_identity,
     tolerance=1e-8,
     hypotheses={_POSITIVE: lambda diagonal: bool(np.all(diagonal > 0))},
     without={_POSITIVE: _one_negative},
     errata=[
         Erratum(
-            as_printed="with A(0) = B(0) = αI the limit is diag(w*₁₁, w*₂₂), with no word on signs",
-            as_corrected="if both are positive; where w*_ii < 0 the flow keeps a_i = b_i, so that "
-            "w_ii = |a_i|² falls to the saddle 0",
+            as_printed="with A(0) = B(0) = αI the limit is diag(w*₁₁, w*₂₂), with no condition on signs",
+            as_corrected="this needs both to be positive; where w*_ii < 0 the flow keeps a_i = "
+            "b_i, so that w_ii = |a_i|² falls to the saddle 0",
             without=_POSITIVE,
         )
     ],
@@ -136,8 +136,9 @@ def _is_fitted(end: Array, target: Array) -> bool:
 @statement(
     "depth/theorem3.1",
     place="Theorem 3.1",
-    words="with the first column observed, the part of the row a_i(∞) across b₁(∞) is at most "
-    "‖A(0)‖²_F (√(|b₁(0)|⁴ + 4w₁₁² + 4w₂₁²) + |b₁(0)|²)/(2w_i1²) of the whole, in squares",
+    words="with the first column observed, the squared part of the row a_i(∞) orthogonal to "
+    "b₁(∞), over |a_i(∞)|², is at most ‖A(0)‖²_F (√(|b₁(0)|⁴ + 4w₁₁² + 4w₂₁²) + "
+    "|b₁(0)|²)/(2w_i1²)",
     draw=_aligned,
     kind="inequality",
     tolerance=1e-6,  # the flow stops with a loss of 1e-18, the edge is met at a part of 1e-4

@@ -68,17 +68,18 @@ def _three(rng: np.random.Generator) -> dict[str, Any]:
 @statement(
     "depth/eq5",
     place="(5)",
-    words="at depth three w_ij = Σ_k Σ_l (W_3)_ik (W_2)_kl (W_1)_lj, in which every entry of the "
-    "middle factor takes part",
+    words="at depth three w_ij = Σ_k Σ_l (W_3)_ik (W_2)_kl (W_1)_lj, which involves every "
+    "entry of the middle factor",
     draw=_three,
     tolerance=1e-12,
     mutations=[{"letters": "ik,lk,lj->ij"}],
     errata=[
         Erratum(
             place="section B.1.2",
-            as_printed="at depth three W_{3:1} = W_1 W_2 W_3, and w₁₁, w₂₂ are written out so",
-            as_corrected="W_{3:1} = W_3 W_2 W_1 by the definition of section 2 and by (5); that "
-            "all of W_2 is shared holds in both orders",
+            as_printed="at depth three W_{3:1} = W_1 W_2 W_3, and w₁₁, w₂₂ are written out "
+            "accordingly",
+            as_corrected="W_{3:1} = W_3 W_2 W_1 by the definition of section 2 and by (5); all "
+            "of W_2 is shared in either order",
             constants={"order": (0, 1, 2)},
         )
     ],
@@ -164,7 +165,7 @@ def _two(rng: np.random.Generator) -> dict[str, Any]:
     errata=[
         Erratum(
             as_printed="it is zero for all weights if i ≠ p and j ≠ p",
-            as_corrected="if i ≠ p and j ≠ q: entries of one column, j = q, move each other",
+            as_corrected="if i ≠ p and j ≠ q: entries in the same column, j = q, are coupled",
             constants={"other": "p"},
         )
     ],

@@ -28,8 +28,9 @@ _SIGNS = {"w* > 0 and w₁₂ > 0": lambda target, share: target > 0 and share >
 @statement(
     "depth/theorem4.2",
     place="Theorem 4.2",
-    words="going on from A = B = √w* I when w₁₂ is revealed, the loss is at most ½w₁₂² e^{−2w*t}, "
-    "the stable rank of the limit at least 1 + e^{−8w₁₂/w*}, and w₂₁ negative at all later times",
+    words="when w₁₂ is revealed and training continues from A = B = √w* I, the loss is at most "
+    "½w₁₂² e^{−2w*t}, the stable rank of the limit at least 1 + e^{−8w₁₂/w*}, and w₂₁ negative "
+    "at all later times",
     draw=_warm,
     kind="inequality",
     tolerance=1e-6,  # the loss falls to 1e-6 of its start before it is compared
@@ -61,7 +62,7 @@ def theorem_4_2(
 @statement(
     "depth/lemmaE.6",
     place="Lemmas E.2, E.5 and E.6",
-    words="on the way w₁₁ = w₂₂ ≥ w*, 0 ≤ w₁₂ ≤ w*₁₂ and w₂₁ ≤ 0, so that det W ≥ w*²",
+    words="along the flow w₁₁ = w₂₂ ≥ w*, 0 ≤ w₁₂ ≤ w*₁₂ and w₂₁ ≤ 0, so that det W ≥ w*²",
     draw=_warm,
     kind="inequality",
     tolerance=1e-9,
@@ -121,8 +122,8 @@ def _figure(rng: np.random.Generator) -> dict[str, Any]:
         Erratum(
             place="caption of Figure 31",
             as_printed="Figure 31 has w* = 1, w₁₂ = 0.5, w₂₁ = 2",
-            as_corrected="section C.2 speaks of w₁₂ = 0.1 (w₂₁ = 10) for the same figure, and its "
-            "1.45 and 1.8 are right for that; w₁₂ = 0.5 has the bound 1.02 and the rank 1.38",
+            as_corrected="section C.2 has w₁₂ = 0.1 (w₂₁ = 10) for the same figure, and its "
+            "1.45 and 1.8 are right for that; w₁₂ = 0.5 gives the bound 1.02 and the rank 1.38",
             constants={"share": 0.5},
         )
     ],

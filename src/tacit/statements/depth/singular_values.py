@@ -110,7 +110,7 @@ def lemma_f_1(
 @statement(
     "depth/lemmaF.3",
     place="Lemma F.3",
-    words="along depth-2 flow from balanced factors det A stays positive if it is so at the start",
+    words="along depth-2 flow from balanced factors det A stays positive if it starts positive",
     draw=_balanced_run,
     kind="inequality",
     tolerance=1e-9,
@@ -122,8 +122,8 @@ def lemma_f_1(
     errata=[
         Erratum(
             as_printed="det A(t) > 0 for every start with det A(0) > 0",
-            as_corrected="for balanced starts, as in Lemma F.1 from which it follows (and in all "
-            "its uses); a small A beside a large B does change the sign of its determinant",
+            as_corrected="for balanced starts, as in Lemma F.1, from which it follows, and in "
+            "all its uses; with a small A and a large B, det A can change its sign",
             without=BALANCED,
         )
     ],

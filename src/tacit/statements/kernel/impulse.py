@@ -59,7 +59,7 @@ def _coefficients(rng: np.random.Generator) -> dict[str, Any]:
         Erratum(
             place="(34), (35)",
             as_printed="with W = diag λ and F = 1 the coefficients of (9) are Σ_k C_k λ_k^t",
-            as_corrected="(9) has a factor n^{−(t+1)/2} besides: W and C must be √n times these",
+            as_corrected="(9) has a further factor n^{−(t+1)/2}: W and C must be √n times as large",
             constants={"scaled": False},
         )
     ],

@@ -35,9 +35,9 @@ def _sequences(rng: np.random.Generator) -> dict[str, Any]:
             place="Proposition 3.1, as section 4 uses it",
             as_printed="if λ_min(K) > 0 on the training sequences, descent on the network and on "
             "the kernel model agree",
-            as_corrected="that cannot be asked of a linear network with N > n_x: K has N T n_y "
-            "rows. Ask it in the space of impulse responses, of dimension T n_x n_y, in which the "
-            "kernel is D(ρ) > 0",
+            as_corrected="a linear network with N > n_x cannot satisfy this: K has N T n_y "
+            "rows. Require it in the space of impulse responses, of dimension T n_x n_y, where "
+            "the kernel is D(ρ) > 0",
             constants={"full": True},
         )
     ],

@@ -82,7 +82,7 @@ def _states(rng: np.random.Generator) -> dict[str, Any]:
         Erratum(
             as_printed="E[(C h̃_t + Δ_C h_t)(C h̃'_s + Δ_C h'_s)ᵀ], which tends to "
             "(ν_C E[H̃H̃'] + E[HH'])I",
-            as_corrected="1/n of it: both factors lack 1/√n",
+            as_corrected="this divided by n: both factors lack 1/√n",
             constants={"scaled": False},
         )
     ],
@@ -156,7 +156,7 @@ def _pair_mean(covariance: Array, a: int, b: int, nodes: Array, weights: Array) 
     "kernel/lemmaC.1",
     place="Lemma C.1, (66)–(70)",
     words="q_{t+1} = Σ_ℓ A_ℓ G_ℓ(q_t, u_t)/√n, with A_ℓ of variance ν_ℓ used at every step, "
-    "behaves like the Gaussian process that (70) makes, with ν_ℓ P in (70f)",
+    "behaves like the Gaussian process that (70) defines, with ν_ℓ P in (70f)",
     draw=lambda rng: {
         "seed": int(rng.integers(2**31)),
         "first": rng.uniform(0.3, 1),
@@ -169,8 +169,8 @@ def _pair_mean(covariance: Array, a: int, b: int, nodes: Array, weights: Array) 
         Erratum(
             place="(70f)",
             as_printed="N(0, ν_W P_tℓ) for every ℓ",
-            as_corrected="N(0, ν_ℓ P_tℓ); for Δ_W, of variance 1, (48) takes P_t2. (Residuals here "
-            "are in standard deviations.)",
+            as_corrected="N(0, ν_ℓ P_tℓ); for Δ_W, of variance 1, (48) uses P_t2. (Residuals "
+            "here are in standard deviations.)",
             constants={"same": True},
         ),
         Erratum(
@@ -233,7 +233,7 @@ def lemma_c_1(
         Erratum(
             place="after (79)",
             as_printed="H^⊥ projects onto the subspace orthogonal to the kernel of H",
-            as_corrected="onto the kernel itself, as (93) has it: A must satisfy the conditions "
+            as_corrected="onto the kernel itself, as in (93): A must satisfy the conditions "
             "whatever Ã is",
             constants={"onto_kernel": False},
         )

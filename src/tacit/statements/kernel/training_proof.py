@@ -93,8 +93,8 @@ def equation_59(
     errata=[
         Erratum(
             as_printed="‖I − ηAᵀA D‖ ≤ 1",
-            as_corrected="‖I − ηA D Aᵀ‖ ≤ 1; AᵀA D is not symmetric, and the norm with it may be "
-            "larger than one though its eigenvalues are not",
+            as_corrected="‖I − ηA D Aᵀ‖ ≤ 1; AᵀA D is not symmetric, so that the norm may "
+            "exceed one although the eigenvalues do not",
             constants={"in_parameters": True},
         )
     ],
@@ -129,7 +129,7 @@ def equation_60(
         Erratum(
             place="(61), (62)",
             as_printed="‖u^ℓ‖ ≤ η^ℓ B₂",
-            as_corrected="ηℓ B₂, as (25) has it",
+            as_corrected="ηℓ B₂, as in (25)",
             constants={"to_the_power": True},
         ),
     ],

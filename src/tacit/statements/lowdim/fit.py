@@ -35,8 +35,8 @@ def _student(rng: np.random.Generator) -> dict[str, Any]:
     errata=[
         Erratum(
             as_printed="the output sequence is (CB, CAB, CA²B, …)",
-            as_corrected="by (3.1) the state is zero when y_0 is read, so the sequence is "
-            "(0, CB, CAB, …): lag j is y_{j+1}, as the label y_k of k inputs takes it to be",
+            as_corrected="by (3.1) the state is zero when y_0 is read, so the sequence is (0, "
+            "CB, CAB, …): lag j is y_{j+1}, in agreement with the label y_k of k inputs",
             constants={"first": 0},
         )
     ],
@@ -112,8 +112,9 @@ def _wrong_next_lag(rng: np.random.Generator, *, spare: int | None = None) -> di
 @statement(
     "lowdim/proposition3",
     place="Proposition 3 (C.2)",
-    words="for d > k and any teacher a student with a symmetric A has zero loss on k lags and any "
-    "value one likes at lag k: it is wrong within every horizon q > k, by as much as one likes",
+    words="for d > k and any teacher a student with a symmetric A has zero loss on k lags and "
+    "an arbitrary value at lag k: its error within every horizon q > k can be as large as "
+    "desired",
     draw=_wrong_next_lag,
     tolerance=1e-9,  # the weights reach 2^k for k ≤ 7
     hypotheses={_WIDE: lambda nodes, length: len(nodes) > length},

@@ -67,8 +67,8 @@ def _range_by_programme(target: Array, lag: int, nodes: Array, least: float) -> 
 @statement(
     "lowdim/lemma7",
     place="Lemma 7 (C.8)",
-    words="a balanced student, of any width, that fits k > 2d̂ lags of a balanced teacher of order "
-    "d̂ has all its later lags",
+    words="a balanced student, of any width, that fits k > 2d̂ lags of a balanced teacher of "
+    "order d̂ agrees with it at all later lags",
     draw=_later_lag,
     tolerance=1e-5,  # the programmes match lags to 1e-10, later ones magnify that
     hypotheses={
@@ -95,7 +95,8 @@ def lemma_7(nodes: Array, weights: Array, length: int, lag: int, least: float) -
 @statement(
     "lowdim/lemma7-recovery",
     place="Lemma 7 (C.8), by the moment theorem it uses",
-    words="the first 2d̂ + 1 lags of a balanced teacher of order d̂ tell its eigenvalues and B̂_i²",
+    words="the first 2d̂ + 1 lags of a balanced teacher of order d̂ determine its eigenvalues "
+    "and B̂_i²",
     draw=_teacher,
     tolerance=1e-7,  # rounding of the lags, which nodes 0.3 apart magnify
     mutations=[{"power": 1}, {"sign": -1.0}],
@@ -186,9 +187,10 @@ def _signed_student(rng: np.random.Generator) -> dict[str, Any]:
 @statement(
     "lowdim/theorem8",
     place="Theorem 8 (C.9)",
-    words="a balanced student with eigenvalues in [−1, 1] and loss δ on k > 2d̂ lags of a balanced, "
-    "stable teacher is wrong at lag q by c_q √δ at most, with c_q known: it ε-extrapolates once "
-    "δ ≤ (ε/c_q)². (The paper's proof gives the slower rate δ^{1/(4d̂q)}, its constant open.)",
+    words="a balanced student with eigenvalues in [−1, 1] and loss δ on k > 2d̂ lags of a "
+    "balanced, stable teacher has an error of at most c_q √δ at lag q, with a known c_q: it "
+    "ε-extrapolates once δ ≤ (ε/c_q)². (The paper's proof gives the slower rate δ^{1/(4d̂q)}, "
+    "with an unspecified constant.)",
     draw=_close_student,
     tolerance=1e-5,  # rounding of errors near 1e-7, magnified; some students attain the bound
     kind="inequality",

@@ -59,8 +59,8 @@ def _is_stable(teacher_A: Array) -> bool:
         Erratum(
             place="(C.35)",
             as_printed="−2|δ κ (m_j − m̂_j)|",
-            as_corrected="−2|√δ κ (m_j − m̂_j)|, as |β| ≤ √δ; the bound after (C.36) is right all "
-            "the same, because m_j − m̂_j = (e_j − m_j e_0)/ĈB̂",
+            as_corrected="−2|√δ κ (m_j − m̂_j)|, as |β| ≤ √δ; the bound after (C.36) is right "
+            "nevertheless, because m_j − m̂_j = (e_j − m_j e_0)/ĈB̂",
             constants={"power": 1.0},
         )
     ],
@@ -149,8 +149,8 @@ def _distance(nodes: Array, weights: Array, atoms: Array, masses: Array, order: 
 @statement(
     "lowdim/equationC.37",
     place="(C.37), in the proof of Theorem 8",
-    words="for probabilities on [−τ, τ], τ ≥ 1, |m_q − m̂_q| ≤ q τ^{q−1} W₁; and W_q^q ≤ W₁ γ^{q−1} "
-    "where γ ≤ 2τ is the largest distance of two of their points",
+    words="for probabilities on [−τ, τ], τ ≥ 1, |m_q − m̂_q| ≤ q τ^{q−1} W₁; and W_q^q ≤ W₁ "
+    "γ^{q−1} where γ ≤ 2τ is the largest distance between two of their points",
     draw=_two_measures,
     tolerance=1e-9,
     kind="inequality",
@@ -165,9 +165,10 @@ def _distance(nodes: Array, weights: Array, atoms: Array, masses: Array, order: 
         ),
         Erratum(
             place="before (C.37)",
-            as_printed="γ, the largest distance of two points of either support, is at most τ + 1",
-            as_corrected="at most 2τ, which (C.37) uses: two of the student's points may be at ±τ; "
-            "τ + 1 bounds the distance of one of its points to one of the teacher's",
+            as_printed="γ, the largest distance between two points of either support, is at "
+            "most τ + 1",
+            as_corrected="at most 2τ, which (C.37) uses: two of the student's points may be at "
+            "±τ; τ + 1 bounds the distance from one of its points to one of the teacher's",
             constants={"beyond": 1.0},
         ),
     ],

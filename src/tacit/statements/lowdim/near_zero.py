@@ -94,8 +94,8 @@ def _exponents(paths: list[list[tuple[Array, Array, Array]]], scales: list[float
 @statement(
     "lowdim/lemmaC.13",
     place="Lemma C.13, (C.48) and (C.49)",
-    words="up to t = ln(1/√ε)/(4w_0) flow from an ε-normal start, with any A, keeps ‖B‖ and ‖C‖ "
-    "below M₁ ε^{3/4} and ‖A‖ below M₂ ε, and these powers are the right ones",
+    words="up to t = ln(1/√ε)/(4w_0) flow from an ε-normal start, with any A, keeps ‖B‖ and "
+    "‖C‖ below M₁ ε^{3/4} and ‖A‖ below M₂ ε, and these powers are sharp",
     draw=lambda rng: _direction(rng, symmetric=False),
     tolerance=2e-2,  # the first correction: √ε = 1e-2 in norms, over ln 100
     hypotheses={_POSITIVE: lambda target: target[0] > 0, _WIDE: lambda A: len(A) > 20},
@@ -104,9 +104,9 @@ def _exponents(paths: list[list[tuple[Array, Array, Array]]], scales: list[float
         Erratum(
             place="Lemma C.13, (C.48)",
             as_printed="‖B‖, ‖C‖ < M₁ ε^{3/4} up to t = ln(1/√ε)/(2w_0)",
-            as_corrected="up to half of it, by the flow (3.6) of the loss (3.4): the gradients of "
-            "Lemma C.4 are twice what the proof takes. At the printed time ‖B‖ is of order "
-            "ε^{1/2}; Proposition 9 holds at either time",
+            as_corrected="up to half of that time, by the flow (3.6) of the loss (3.4): the "
+            "gradients of Lemma C.4 are twice those of the proof. At the printed time ‖B‖ is "
+            "of order ε^{1/2}; Proposition 9 holds at either time",
             constants={"time": 0.5},
         )
     ],

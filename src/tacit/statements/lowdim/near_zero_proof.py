@@ -82,8 +82,8 @@ def _small_system(rng: np.random.Generator) -> dict[str, Any]:
     mutations=[{"factor": 0.9}],
     errata=[
         Erratum(
-            as_printed="|CB| ≥ max_i |C A^i B|, a step on the way",
-            as_corrected="‖C‖‖B‖ ≥ max_i |C A^i B|, which gives the same end without that step",
+            as_printed="|CB| ≥ max_i |C A^i B|, as an intermediate step",
+            as_corrected="‖C‖‖B‖ ≥ max_i |C A^i B|, which gives the same result without that step",
             constants={"through_first_lag": True},
         )
     ],
@@ -100,7 +100,8 @@ def equation_c_61(
 @statement(
     "lowdim/equationC.76",
     place="(C.73)–(C.76), in the proof of Lemma C.13",
-    words="what grows at the rate 4kM from 16ε² for a time ln(1/√ε)/(2w_0) reaches 16 ε^{2−kM/w_0}",
+    words="a quantity that grows at the rate 4kM from 16ε² for a time ln(1/√ε)/(2w_0) reaches "
+    "16 ε^{2−kM/w_0}",
     draw=lambda rng: {
         "length": int(rng.integers(1, 5)),
         "first_lag": rng.uniform(0.5, 1.5),
@@ -113,9 +114,9 @@ def equation_c_61(
         Erratum(
             place="(C.76), from (C.75)",
             as_printed="(4ε)² e^{4kM ln(1/√ε)/(2w_0)} = 16 ε^{1.5} e^{4kM/(2w_0)}",
-            as_corrected="16 ε^{2−kM/w_0}, as e^{a ln x} is x^a; with M ≥ w_0 it is no bound of "
-            "order ε^{3/2}. Lemma C.13 is true (at half its time), but not by this proof, which "
-            "must use that only i = 0 counts in (C.59) as ‖A‖ → 0",
+            as_corrected="16 ε^{2−kM/w_0}, as e^{a ln x} is x^a; with M ≥ w_0 it is not a "
+            "bound of order ε^{3/2}. Lemma C.13 is true (at half its time), but not by this "
+            "proof, which must use that only i = 0 counts in (C.59) as ‖A‖ → 0",
             constants={"printed": True},
         )
     ],

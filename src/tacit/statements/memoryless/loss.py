@@ -144,8 +144,8 @@ def _extrapolating_or_not(rng: np.random.Generator) -> dict[str, Any]:
 @statement(
     "memoryless/lemma3.2",
     place="Lemma 3.2",
-    words="a student extrapolates if and only if CB = w* and C A^j B = 0 for all j ≥ 1: its error "
-    "on any sequence is made of these numbers alone",
+    words="a student extrapolates if and only if CB = w* and C A^j B = 0 for all j ≥ 1: its "
+    "error on any sequence depends on these numbers alone",
     draw=_extrapolating_or_not,
     tolerance=1e-10,
     mutations=[{"first": 2}, {"target_sign": -1.0}],

@@ -210,11 +210,11 @@ def _cycle_for_a_matrix(rng: np.random.Generator) -> dict[str, Any]:
     mutations=[{"lags_more": 1}, {"later": 1}, {"rank_counts": False}],
     errata=[
         Erratum(
-            as_printed="B and C padded with zeros, B = e₁e₁ᵀ and C = w* e₁e₁ᵀ, carry the same "
-            "arguments over",
-            as_corrected="so padded, CB has a single entry and fits such targets only; in "
-            "general B and C, made from the singular vectors of W*, use ρ = rank W* states, of "
-            "which the first is shifted through the d − ρ that are left",
+            as_printed="with B and C padded by zeros, B = e₁e₁ᵀ and C = w* e₁e₁ᵀ, the same "
+            "arguments carry over",
+            as_corrected="padded in this way, CB has a single nonzero entry and fits only such "
+            "targets; in general B and C, made from the singular vectors of W*, use ρ = rank "
+            "W* states, of which the first is shifted through the remaining d − ρ",
             constants={"padded": True},
         ),
     ],
@@ -251,8 +251,8 @@ def _nearly_fitted(rng: np.random.Generator) -> dict[str, Any]:
 @statement(
     "memoryless/lemma6.3",
     place="Lemma 6.3",
-    words="with A = diag(0, …, 0, 2), C = Bᵀ = (√w*, 0, …, 0, √δ) the loss on n lags is "
-    "½ δ² Σ_{j=0}^{n−1} 4^j: as small as one likes on k lags, and diverging with n",
+    words="with A = diag(0, …, 0, 2), C = Bᵀ = (√w*, 0, …, 0, √δ) the loss on n lags is ½ δ² "
+    "Σ_{j=0}^{n−1} 4^j: arbitrarily small on k lags, and diverging with n",
     draw=_nearly_fitted,
     tolerance=1e-9,  # CB − w* = δ is a difference of numbers near one
     hypotheses={
@@ -270,8 +270,8 @@ def _nearly_fitted(rng: np.random.Generator) -> dict[str, Any]:
         Erratum(
             place="proof of Lemma 6.3, last display",
             as_printed="on sequences of length n the loss is Σ_{i=0}^{n} 2^{2i} δ²",
-            as_corrected="the sum ends at i = n − 1, as its own case k = 3 does, and has the "
-            "factor ½ too (restored in the check, so that the end of the sum alone is judged)",
+            as_corrected="the sum ends at i = n − 1, as in the case k = 3, and has the factor "
+            "½ too (restored in the check, so that only the end of the sum is checked)",
             constants={"end": 1},
         ),
     ],

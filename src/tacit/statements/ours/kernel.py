@@ -77,8 +77,8 @@ def _linear_model(rng: np.random.Generator) -> dict[str, Any]:
 @statement(
     "ours/learning-curve",
     place="theory.kernel.learning_curve",
-    words="descent on a model linear in its parameters has a closed form at every step, "
-    "L_s = L_0 + B V diag((1 − (1 − rate σ²)^s)/σ) Uᵀ(y − A L_0), and diverges from 2/σ₁² on",
+    words="descent on a model linear in its parameters has a closed form at every step, L_s = "
+    "L_0 + B V diag((1 − (1 − rate σ²)^s)/σ) Uᵀ(y − A L_0), and diverges for rates above 2/σ₁²",
     draw=_linear_model,
     tolerance=1e-9,
     mutations=[{"half": 0.505}, {"bound": 2.02}],

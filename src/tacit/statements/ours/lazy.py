@@ -31,8 +31,8 @@ _LAZY = "γ ≪ 1"
 @statement(
     "ours/lazy-flow",
     place="the lazy limit of regimes, at finite width",
-    words="with outputs over γ → 0 and rate γ², the centred response follows "
-    "G_{·k} G_kk⁻¹ (1 − e^{−G_kk τ}) L*, lags beyond k too, and ‖Δθ‖/γ is its norm in G_kk⁻¹",
+    words="with outputs divided by γ → 0 and rate γ², the centred response follows G_{·k} "
+    "G_kk⁻¹ (1 − e^{−G_kk τ}) L*, including lags beyond k, and ‖Δθ‖/γ is its norm in G_kk⁻¹",
     draw=_centred_rnn,
     tolerance=1e-4,
     hypotheses={_LAZY: lambda gamma: gamma <= 1e-5},

@@ -109,8 +109,8 @@ def universal_curve(
 @statement(
     "ours/vector-flow",
     place="theory.connectivity.flow",
-    words="p' = x, x' = |x|²(A₀ᵀA₀ − wpᵀ − pwᵀ)⁻¹w from x(0) = Bm, and its twin for y with m and w "
-    "exchanged, give ΔW = ∫y xᵀds: 2N-vectors in the place of the matrix",
+    words="p' = x, x' = |x|²(A₀ᵀA₀ − wpᵀ − pwᵀ)⁻¹w from x(0) = Bm, and its twin for y with m "
+    "and w exchanged, give ΔW = ∫y xᵀds: 2N-vectors in place of the matrix",
     draw=_network,
     tolerance=1e-8,
     mutations=[{"power": 1.98}, {"sign": 1.0}],
@@ -164,7 +164,7 @@ def _bare_oblique(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "ours/exact-g0",
-    place="theory.connectivity.exact_g0; the paper looked for it below (70)",
+    place="theory.connectivity.exact_g0; sought by the paper below (70)",
     words="without initial connectivity A₁₁ = A₂₂ = 1 − sech σ, A₁₂ = tanh σ, A₂₁ = σ − tanh σ and "
     "z = tanh σ/D, τ = ∫D³/(ẑD − tanh σ)dσ with D = 1 − σ tanh σ; s₁ + s₂ = |σ|",
     draw=_bare,

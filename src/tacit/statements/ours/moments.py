@@ -128,8 +128,8 @@ def _large_network(rng: np.random.Generator) -> dict[str, Any]:
 @statement(
     "ours/large-n",
     place="theory.connectivity.large_n",
-    words="with the limit spectrum's nodes put twice, w on one copy and m on the other, the system "
-    "of 2N-vectors gives the whole learning curve of a Gaussian network for N → ∞",
+    words="with each node of the limit spectrum taken twice, w on one copy and m on the other, "
+    "the system of 2N-vectors gives the whole learning curve of a Gaussian network for N → ∞",
     draw=_large_network,
     tolerance=0.1,
     hypotheses={"g < 1": lambda g: g < 1},

@@ -106,8 +106,8 @@ def _teacher_below(rng: np.random.Generator) -> dict[str, Any]:
 @statement(
     "ours/gauss-range",
     place="theory.lowdim.moment_range, prony",
-    words="an even number 2n < 2d̂ of lags leaves the even later ones a range whose lower end is "
-    "the moment of the Gauss rule with n nodes",
+    words="an even number 2n < 2d̂ of lags leaves a range for later even lags, whose lower end "
+    "is the moment of the Gauss rule with n nodes",
     draw=_teacher_below,
     tolerance=1e-9,
     hypotheses={BELOW: lambda nodes, rule: rule < len(nodes)},

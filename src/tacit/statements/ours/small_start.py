@@ -54,7 +54,7 @@ def _end_of_flow(A: Array, B: Array, target: Array) -> tuple[Array, Array]:
 
 @statement(
     "ours/gauss-flow",
-    place="lowdim/fig4: what flow from a small start is known to reach",
+    place="lowdim/fig4, the limit of flow from a small start",
     words="from a start of size ε, gradient flow of a balanced student on 2n < 2d̂ lags ends at the "
     "Gauss rule with n nodes of the teacher's measure, up to O(ε²): later lags are the rule's",
     draw=_small_start,
