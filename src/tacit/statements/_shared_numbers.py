@@ -16,7 +16,10 @@ def residual(found: Any, expected: Any, *, scale: float | None = None) -> float:
     """
     one, other = np.asarray(found), np.asarray(expected)
     if one.shape != other.shape:
-        raise ValueError(f"found, expected: the shapes {one.shape} and {other.shape} differ")
+        raise ValueError(
+            f"found, expected: received the shapes {one.shape} and {other.shape}, allowed are "
+            "equal shapes"
+        )
     if one.size == 0:
         return 0.0
     if not (np.all(np.isfinite(one)) and np.all(np.isfinite(other))):

@@ -161,7 +161,7 @@ def equation_71(
     (p, q), (_, r) = U.T @ U
     square = np.array([[p**2 + q**2, q * (p + r)], [q * (p + r), q**2 + r**2]])
     singular = np.linalg.svd(U @ V.T, compute_uv=False)[:2]
-    # Symmetric functions, as the eigenvalues of P differ by many orders.
+    # Symmetric functions, because the eigenvalues of P differ by orders of magnitude.
     return max(
         residual(P, np.linalg.matrix_power(square, outer)),
         residual(P, np.linalg.matrix_power(np.array([[p, q], [q, r]]), inner)),

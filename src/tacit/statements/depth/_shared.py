@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from tacit.statements import residual
 from tacit.statements._shared_numbers import Array
@@ -42,7 +43,6 @@ def integrate_flow(factors: Array, mask: Array, target: Array, times: Any) -> Ar
     Every time ends a separate run. Between its steps, the interpolant of DOP853 is less accurate
     than its tolerance once stability limits the steps: by 1e-7 here.
     """
-    from scipy.integrate import solve_ivp
 
     def slope(_: float, state: Array) -> Array:
         return velocity(state.reshape(factors.shape), mask, target).ravel()

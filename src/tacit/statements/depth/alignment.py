@@ -42,7 +42,8 @@ def _one_negative(rng: np.random.Generator) -> dict[str, Any]:
     without={_POSITIVE: _one_negative},
     errata=[
         Erratum(
-            as_printed="with A(0) = B(0) = αI the limit is diag(w*₁₁, w*₂₂), with no condition on signs",
+            as_printed="with A(0) = B(0) = αI the limit is diag(w*₁₁, w*₂₂), with no condition on "
+            "signs",
             as_corrected="this needs both to be positive; where w*_ii < 0 the flow keeps a_i = "
             "b_i, so that w_ii = |a_i|² falls to the saddle 0",
             without=_POSITIVE,
@@ -141,7 +142,7 @@ def _is_fitted(end: Array, target: Array) -> bool:
     "|b₁(0)|²)/(2w_i1²)",
     draw=_aligned,
     kind="inequality",
-    tolerance=1e-6,  # the flow stops with a loss of 1e-18, the edge is met at a part of 1e-4
+    tolerance=1e-6,  # the flow stops at a loss of 1e-18; the bound is attained at a share of 1e-4
     hypotheses={_ZERO_LOSS: _is_fitted, _NONZERO: lambda values: bool(np.all(values != 0))},
     mutations=[{"outside": 2.2}, {"under_root": 3.0}, {"factor": 0.9}],
     without={_ZERO_LOSS: _not_yet_aligned},

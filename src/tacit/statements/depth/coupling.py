@@ -17,7 +17,7 @@ from tacit.theory.depth import coupled_groups, coupling
 
 _DEEP = "L ≥ 3"
 _GENERIC = "no two entries of the factors are equal, as under a density"
-_NONE = 1e-9  # a cosine below this counts as zero; a random one is so with a chance of about 1e-8
+_NONE = 1e-9  # a cosine below this counts as zero; a random one does so with probability 1e-8
 
 
 def _factors(rng: np.random.Generator, depth: int, size: int) -> Array:

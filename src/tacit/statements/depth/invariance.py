@@ -209,7 +209,7 @@ def _least_rate(
     "constant K of the proof and λ₃ = ((2L−2)t + λ₃(0)^{2−2L})^{−1/(2L−2)}",
     draw=_converging,
     kind="inequality",
-    tolerance=1e-5,  # γ falls to 1e-4 of sw*, the flow is good to 1e-10 of it
+    tolerance=1e-5,  # γ falls to 1e-4 of sw*; the flow is accurate to 1e-10 of it
     hypotheses=_SETTING,
     mutations=[{"below": 1.1}, {"above": 1.1}, {"decay": 1.1}],
 )

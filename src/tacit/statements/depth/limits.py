@@ -3,6 +3,8 @@
 from typing import Any
 
 import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 from tacit.statements import Erratum, residual, slack, statement
 from tacit.statements._shared_numbers import Array
@@ -27,7 +29,7 @@ def _run_to_the_end(rng: np.random.Generator) -> dict[str, Any]:
         instance["ratio"] = np.inf
     mask = diagonal_blocks(instance["blocks"], instance["block_size"])
     begin = initial_factors(instance["depth"], instance["scale"], instance["ratio"], len(mask))
-    time = 60.0  # for every start drawn: escape within 20, then rates of at least 1
+    time = 60.0  # enough for every start: they escape within 20, and then the rates are at least 1
     end = integrate_flow(begin, mask, np.full(mask.shape, instance["target"]), [time])[-1]
     return {**instance, "time": time, "end": product(end)}
 
@@ -38,7 +40,7 @@ def _run_to_the_end(rng: np.random.Generator) -> dict[str, Any]:
     words="flow from (7) ends with σ_j = 0 for j > n and with the printed σ₁, σ_i: in closed form "
     "at L = 2, by the implicit equations (8), (9) at L ≥ 3 and 1 < m < ∞, σ = sw* at m = ∞",
     draw=_run_to_the_end,
-    tolerance=1e-7,  # of σ_i, which may be 1e-3 of σ₁: the flow is good to 1e-10 of that
+    tolerance=1e-7,  # relative to σ_i, which may be 1e-3 of σ₁; the flow has 1e-10 of that
     hypotheses={"m > 1": lambda ratio: ratio > 1, "w* > 0": lambda target: target > 0},
     mutations=[{"power": 1}, {"offset": 0}, {"square": 1}, {"left": 1.1}, {"tail": 0.9}],
 )
@@ -75,7 +77,7 @@ def theorem_3_3(
     rest = (target * d - first) / (n - 1)
     eq8 = first**e - rest**e
     eq9 = (target * d - (n - 1) * others) ** e - others**e
-    # by how much σ₁ would have to change for (8): w*d − σ₁ has few digits where σ_i is small
+    # (8) as an error of σ₁: w*d − σ₁ has few digits where σ_i is small
     slope = -e * (first ** (e - 1) + rest ** (e - 1) / (n - 1))
     return max(
         found,
@@ -111,8 +113,6 @@ def proposition_d_2(
     first_sign: int = -1, second_sign: int = 1, share: float = 1.0,
 ) -> float:  # fmt: skip
     """Differences on a grid up to both ends; the bracketed roots against the library's."""
-    from scipy.optimize import brentq
-
     n, L, d = blocks, depth, blocks * block_size
     e, total = (2 - L) / L, target * d
     begin = first_eigenvalues(scale, ratio, d)
@@ -125,7 +125,7 @@ def proposition_d_2(
     )
     roots = []
     for side, sign, width in sides:
-        with np.errstate(invalid="ignore"):  # outside of the printed interval
+        with np.errstate(invalid="ignore"):  # outside the printed interval
             values = side(width * grid)
         if not np.all(sign * np.diff(values) > 0) or not values.min() < constant < values.max():
             return 1.0
@@ -141,8 +141,6 @@ def _limit(
     depth: int, scale: float, ratio: float, blocks: int, block_size: int, target: float
 ) -> tuple[float, float]:
     """σ₁ and σ_i at rest, by integrating Lemma D.6 directly."""
-    from scipy.integrate import solve_ivp
-
     L, n, level = depth, blocks, block_size * target
     begin = np.array(first_eigenvalues(scale, ratio, blocks * block_size))
 
@@ -225,7 +223,7 @@ def _figure(rng: np.random.Generator) -> dict[str, Any]:
     words="at m = 1e10, with n = 10, s = 1, w* = 1, the limit still depends on L and α: it is "
     "close to σ₁ = σ_i = 1 only where L d α^{2−L}/m is small",
     draw=_figure,
-    tolerance=1e-5,  # λ₁/λ₂ − 1 is 1e-9 at the start and has seven digits there
+    tolerance=1e-5,  # λ₁/λ₂ − 1 is 1e-9 at the start, with seven digits
     mutations=[{"gap": 1.01}],
     errata=[
         Erratum(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from tacit.statements import Erratum, residual, statement
 from tacit.statements._shared_numbers import Array
@@ -16,8 +17,6 @@ def _pairs_run(
     rng: np.random.Generator, columns: Array, scale: float, time: float
 ) -> dict[str, Any]:
     """The flow of A and B, with R = ∫(w_ij − w*_ij)dt for each observed pair of row and column."""
-    from scipy.integrate import solve_ivp
-
     size = len(columns)
     values = rng.uniform(0.5, 2, size=size) * rng.choice([-1.0, 1.0], size=size)
     begin = scale * rng.normal(size=(2, size, size))  # B, then A

@@ -116,7 +116,7 @@ def _figure(rng: np.random.Generator) -> dict[str, Any]:
     words="the numbers given for Figure 31, a bound of 1.45 and a stable rank of about 1.8 at "
     "m = ∞, belong to w₁₂ = 0.1 w*",
     draw=_figure,
-    tolerance=1.0,  # half a unit of the last digit given
+    tolerance=1.0,  # half a unit of the last printed digit
     mutations=[{"share": 0.12}],
     errata=[
         Erratum(

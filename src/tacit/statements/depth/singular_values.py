@@ -78,8 +78,8 @@ def _unbalanced_run(rng: np.random.Generator) -> dict[str, Any]:
 
 def _run_flow(factors: Array, mask: Array, rng: np.random.Generator) -> dict[str, Any]:
     goal = 2 * rng.normal(size=mask.shape)
-    # not for long: where the goal's determinant is negative the flow from balanced factors ends at
-    # a saddle, from which rounding errors would lead away
+    # A short run: where the goal's determinant is negative, the flow from balanced factors ends at
+    # a saddle, and rounding errors would lead away from it.
     path = integrate_flow(factors, mask, goal, [0.1, 0.3, 0.6, 1.0])
     return {"factors": factors, "mask": mask, "goal": goal, "path": path}
 

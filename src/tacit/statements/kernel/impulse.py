@@ -53,7 +53,7 @@ def _coefficients(rng: np.random.Generator) -> dict[str, Any]:
     "output T states with distinct eigenvalues λ_k and Σ_k c_k λ_k^t = L_t, and W = √n diag λ, "
     "C = √n c",
     draw=_coefficients,
-    tolerance=1e-10,  # the Vandermonde systems are of size 5 at most
+    tolerance=1e-10,  # the Vandermonde systems have size 5 at most
     mutations=[{"copies_less": 1}],
     errata=[
         Erratum(

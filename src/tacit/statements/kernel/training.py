@@ -99,7 +99,7 @@ _WIDTHS, _ALLOWED = (64, 400), 8.0
     words="as n → ∞ descent on the network moves its impulse response as it does that of the "
     "convolution with weights ρ, which obeys the bound (25) with B₂ = ‖A‖‖b‖; the gap is O(1/√n)",
     draw=_small_task,
-    tolerance=_ALLOWED,  # √n times the gap, relative to the largest lag's move
+    tolerance=_ALLOWED,  # √n times the gap, relative to the largest change of a lag
     mutations=[{"by_w": 0.0}, {"faster": 2.5}],
     instances=8,
 )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from tacit.statements._shared_numbers import Array
 
@@ -92,8 +93,6 @@ def integrate_flow(
 
     B and C are learned independently, whatever they start from.
     """
-    from scipy.integrate import solve_ivp
-
     width = len(A)
     cuts = [width * width, width * width + width]
 

@@ -104,7 +104,7 @@ def _wrong_next_lag(rng: np.random.Generator, *, spare: int | None = None) -> di
     teacher["A"] /= max(1.0, np.max(np.abs(np.linalg.eigvals(teacher["A"]))))
     lags = response(teacher["A"], teacher["B"], teacher["C"], length + 1)
     wrong = lags[-1] + rng.choice([-1, 1]) * rng.uniform(0.5, 3)
-    # eigenvalues well apart, as Chebyshev points are, but not those of the library
+    # well separated eigenvalues, like Chebyshev points, but not the library's
     nodes = np.cos(np.pi * (np.arange(width) + rng.uniform(0.3, 0.7, size=width)) / width)
     return {"lags": lags, "length": length, "nodes": nodes, "wrong": wrong}
 

@@ -61,7 +61,7 @@ def _is_balanced(B: Array, C: Array) -> bool:
     place="Lemma 6 (C.5)",
     words="gradient flow from A = Aᵀ and B = Cᵀ keeps B = Cᵀ",
     draw=_start,
-    tolerance=1e-8,  # of the integrator: 1e-11 a step, and the flow may pull apart
+    tolerance=1e-8,  # for the integrator: 1e-11 per step, and the flow may magnify errors
     hypotheses={_SYMMETRIC: lambda A: is_symmetric(A), _BALANCED: _is_balanced},
     mutations=[{"sign": -1.0}],
     without={_SYMMETRIC: _unsymmetric, _BALANCED: _unequal},
@@ -95,7 +95,7 @@ def lemma_c_6(
         by_A, by_B, by_C = gradients(A, B, C, target)
         A = A - step * (symmetric_gradient(by_A) if shared else by_A)
         B, C = B - step * by_B, C - step * by_C
-        if max(np.max(np.abs(A)), np.max(np.abs(B))) > 10:  # too large a step: it diverges
+        if max(np.max(np.abs(A)), np.max(np.abs(B))) > 10:  # the step is too large: it diverges
             break
         worst = max(worst, residual(B, sign * C.T))
     return worst

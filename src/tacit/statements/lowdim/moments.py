@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linprog
 
 from tacit.statements import residual, slack, statement
 from tacit.statements._shared_numbers import Array
@@ -43,8 +44,6 @@ def _range_by_programme(target: Array, lag: int, nodes: Array, least: float) -> 
 
     The k lags are matched as Chebyshev moments, which span the same space and are well scaled.
     """
-    from scipy.optimize import linprog
-
     grid = np.concatenate([np.cos(np.pi * np.arange(201) / 200), nodes])
     rows = np.polynomial.chebyshev.chebvander(grid, len(target) - 1).T
     to_chebyshev = np.zeros((len(target), len(target)))
@@ -70,7 +69,7 @@ def _range_by_programme(target: Array, lag: int, nodes: Array, least: float) -> 
     words="a balanced student, of any width, that fits k > 2d̂ lags of a balanced teacher of "
     "order d̂ agrees with it at all later lags",
     draw=_later_lag,
-    tolerance=1e-5,  # the programmes match lags to 1e-10, later ones magnify that
+    tolerance=1e-5,  # the programmes match lags to 1e-10; later lags magnify that
     hypotheses={
         _LONG: lambda nodes, length: length > 2 * len(nodes),
         _BALANCED: lambda least: least >= 0,

@@ -42,7 +42,7 @@ def _path(
     end = time * np.log(1 / np.sqrt(scale)) / abs(target[0])
     start = scale * A, scale * B, scale * C
     times = np.linspace(0.25, 1, 4) * end
-    # what shrinks ends near scale^{3/2}
+    # the shrinking part ends near scale^{3/2}
     return integrate_flow(
         *start, target, times, symmetric=symmetric, rtol=1e-8, atol=1e-8 * scale**1.5
     )
@@ -127,7 +127,7 @@ def lemma_c_13(
     words="at t = ln(1/√ε)/(4w_0), with any A, ‖B − Cᵀ‖²/‖B + Cᵀ‖² vanishes like ε and "
     "‖A‖²/‖B + Cᵀ‖² like √ε",
     draw=lambda rng: _direction(rng, symmetric=False),
-    tolerance=5e-2,  # forces of A on B − Cᵀ: ε^{1/2} of it, times numbers near ten
+    tolerance=5e-2,  # A acts on B − Cᵀ with ε^{1/2} of its size, times numbers near ten
     hypotheses={_POSITIVE: lambda target: target[0] > 0, _WIDE: lambda A: len(A) > 20},
     mutations=[{"balance": 0.8}, {"transition": 0.6}],
     instances=8,

@@ -3,6 +3,8 @@
 from typing import Any
 
 import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.special import gammainc, gammaincc
 
 from tacit.statements import Erratum, residual, slack, statement
 from tacit.statements._shared_numbers import Array
@@ -11,8 +13,6 @@ from tacit.statements.lowdim._shared import response
 
 def _outside(size: float, low: float = 0.25, high: float = 2.25) -> float:
     """The probability that the squared norm of n standard Gaussians is outside n·(¼, 9/4)."""
-    from scipy.special import gammainc, gammaincc
-
     return float(gammainc(size / 2, low * size / 2) + gammaincc(size / 2, high * size / 2))
 
 
@@ -182,8 +182,6 @@ def lemma_c_15(
     width: int, *, rate: float = 2.0, upper: float = 9.0, lower: float = 0.5,
 ) -> float:  # fmt: skip
     """Integrations of both equations with a small margin, in units of w_0 and ε²."""
-    from scipy.integrate import solve_ivp
-
     w, unit = first_lag, scale**2
     m, more = forcing * w * unit, extra * w * unit
     done = solve_ivp(

@@ -66,7 +66,7 @@ def _loss_residual(
     mean = 0.5 * np.mean(np.sum(error_of(A, B, C, target, sequences) ** 2, axis=1))
     printed = _formula(A, B, C, target, length, half, first)
     found = residual(mean, printed)
-    if (half, first) == (0.5, 1):  # the library's function, too, against the recursion
+    if (half, first) == (0.5, 1):  # the library's function is checked against the recursion too
         found = max(found, residual(mean, population_loss(A, B, C, target, length)))
     return found
 
@@ -215,7 +215,7 @@ def _gradient_residual(
         complex_step(lambda at: _formula(A, at, C, target, length, 0.5, 1), B),
         complex_step(lambda at: _formula(A, B, at, target, length, 0.5, 1), C),
     )
-    # one scale for all three: a gradient that is zero (with respect to A, at k = 1) has none
+    # one scale for all three: the gradient with respect to A is zero at k = 1
     scale = max(float(np.max(np.abs(part))) for part in measured)
     made = population_gradients(A, B, C, target, length)
     return max(

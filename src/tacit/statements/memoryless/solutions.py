@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from tacit.statements import Erratum, residual, statement
 from tacit.statements._shared_numbers import Array
@@ -20,8 +21,6 @@ def _fitted_student(
     rng: np.random.Generator, width: int, target: Array, length: int
 ) -> dict[str, Any]:
     """A student with zero loss on `length` lags, found by least squares from a random start."""
-    from scipy.optimize import least_squares
-
     outputs, inputs = target.shape
 
     def unpack(flat: Array) -> tuple[Array, Array, Array]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
@@ -45,8 +46,6 @@ def lazy_flow(
     rate: float = 1.0, beyond: float = 1.0,
 ) -> float:  # fmt: skip
     """The flow of all parameters by backpropagation through the lags and a Runge-Kutta method."""
-    from scipy.integrate import solve_ivp
-
     width, length = len(W), len(target)
     root, shapes = np.sqrt(width), (W.shape, F.shape, C.shape)
     cuts = np.cumsum([W.size, F.size])

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.integrate import quad, solve_ivp
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
@@ -22,7 +23,6 @@ def _vectors(W: Array, w: Array, m: Array) -> tuple[Array, Array]:
 def _integrate(speed: Callable[[Array, Array], Any], W0: Array, w: Array, m: Array, end: float,
               more: int = 0) -> tuple[Array, Array]:  # fmt: skip
     """W after dW/dt = (first of `speed`) y xᵀ; the other values are integrated along with W."""
-    from scipy.integrate import solve_ivp
 
     def motion(_: float, state: Array) -> Array:
         x, y = _vectors(state[: W0.size].reshape(W0.shape), w, m)
@@ -121,8 +121,6 @@ def vector_flow(
     power: float = 2.0, sign: float = -1.0,
 ) -> float:  # fmt: skip
     """Both vector systems, with Gauss quadrature for ΔW, against the flow of the matrix."""
-    from scipy.integrate import solve_ivp
-
     size, A = len(W0), np.eye(len(W0)) - W0
 
     def side(gram: Array, fixed: Array, first: Array) -> Any:
@@ -178,8 +176,6 @@ def exact_without_connectivity(
     w: Array, m: Array, target: float, part: float, *, lower: float = 1.0, power: float = 3.0
 ) -> float:
     """The flow (6) of the whole matrix for part of its 5% learning time, with its length σ."""
-    from scipy.integrate import quad
-
     curve = exact_g0(target)
     time = part * curve.learning_time()
 

@@ -7,6 +7,8 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
@@ -102,8 +104,6 @@ def resolvent_of_the_limit(
     The standard deviation is at most √(g²/N) times the norm of the gradient (Poincaré's
     inequality). The root is found by bisection; the library's quadrature must agree to ten digits.
     """
-    from scipy.optimize import brentq
-
     size = len(J)
     A = np.eye(size) - J
     R = np.linalg.inv(A.T @ A - zeta * np.eye(size))
@@ -176,13 +176,12 @@ def radius(target: float, *, scale: float = 1.0) -> float:
     Inside, σ must return to its value. Outside it must not, because the circle goes around branch
     points. The three numbers are checked as well.
     """
-    from scipy.integrate import solve_ivp
 
     def speed(arc: Array) -> Array:
         D = 1 - arc * np.tanh(arc)
         return (target * D - np.tanh(arc)) / D**3
 
-    def moved(slope: Callable[[float], complex], end: float, start: complex) -> complex:
+    def follow(slope: Callable[[float], complex], end: float, start: complex) -> complex:
         """σ after dσ/dt = slope(t) dσ/dτ."""
         found = solve_ivp(
             lambda t, arc: slope(t) * speed(arc), (0, end), [start], method="DOP853",
@@ -192,8 +191,8 @@ def radius(target: float, *, scale: float = 1.0) -> float:
 
     def gap_after_a_turn(length: float) -> float:
         """How much σ at τ = length changes after a turn around zero."""
-        first = moved(lambda t: length, 1.0, 0j)
-        return abs(moved(lambda t: 1j * length * np.exp(1j * t), 2 * np.pi, first) - first)
+        first = follow(lambda t: length, 1.0, 0j)
+        return abs(follow(lambda t: 1j * length * np.exp(1j * t), 2 * np.pi, first) - first)
 
     length = scale * exact_g0(target).radius_of_convergence()
     known = [exact_g0(z).radius_of_convergence() for z in (0.5, 1.0, 2.0)]

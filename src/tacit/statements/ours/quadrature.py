@@ -4,6 +4,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import chebyshev
+from scipy.optimize import linprog
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
@@ -33,9 +35,6 @@ def _lobatto(nodes: Array, weights: Array) -> Array:
 
 def _programme(points: Array, moments: list[Fraction], lag: int) -> Array:
     """The range of a moment as a linear programme over measures on a grid and extra points."""
-    from numpy.polynomial import chebyshev
-    from scipy.optimize import linprog
-
     grid = np.unique(np.concatenate([np.linspace(-1, 1, 401), points]))
     rows = chebyshev.chebvander(grid, len(moments) - 1).T
     exact = [float(m) for m in moments]

@@ -3,13 +3,14 @@
 from typing import Any
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
 from tacit.statements.ours._shared import BELOW, draw_teacher, exact_moments, jacobi, moment_of
 
 _SMALL = "the start is small"
-_FURTHER = 5  # lags after the ones that are fitted
+_FURTHER = 5  # lags beyond the fitted ones
 
 
 def _small_start(rng: np.random.Generator, scale: float = 1e-4) -> dict[str, Any]:
@@ -34,8 +35,6 @@ def _responses(A: Array, B: Array, length: int) -> tuple[Array, Array]:
 
 def _end_of_flow(A: Array, B: Array, target: Array) -> tuple[Array, Array]:
     """The end of gradient flow on half the squared error of the first lags."""
-    from scipy.integrate import solve_ivp
-
     width, length = len(B), len(target)
 
     def motion(_: float, state: Array) -> Array:
