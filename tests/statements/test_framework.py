@@ -1,6 +1,8 @@
 """The framework around statements: what it refuses, what counts as a failure, what it saves."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -260,6 +262,20 @@ def test_targets_count_once():
 def test_every_package_of_the_room_is_a_paper():
     assert "memoryless" in paper_names()
     assert all(statement_ids(paper) for paper in paper_names())
+
+
+def test_a_paper_is_imported_when_one_of_its_statements_is_asked_for():
+    code = """
+import sys
+from tacit.statements import find_statements, paper_names
+def imported():
+    return [name for name in paper_names() if f"tacit.statements.{name}" in sys.modules]
+print(imported())
+find_statements("memoryless/lemma3.1")
+print(imported())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "['memoryless']"]
 
 
 class TestReplay:
