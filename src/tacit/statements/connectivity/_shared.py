@@ -14,6 +14,12 @@ import numpy as np
 from tacit.statements._shared_numbers import Array
 
 LIMIT = "z₀ = 0, and all scalar products have their values at N → ∞"
+ORTHOGONAL = "wᵀm = 0"
+UNIT = "|w| = |m| = 1"
+ORTHONORMAL = {
+    ORTHOGONAL: lambda w, m: abs(w @ m) < 1e-12,
+    UNIT: lambda w, m: max(abs(w @ w - 1), abs(m @ m - 1)) < 1e-12,
+}
 
 
 class Series(NamedTuple):
@@ -122,18 +128,6 @@ def orthonormal_vectors(rng: np.random.Generator) -> dict[str, Any]:
     size = int(rng.integers(2, 7))
     w, m = random_orthogonal(rng, size)[:2].copy()
     return {"w": w, "m": m, "target": float(rng.choice([-1.0, 1.0]) * rng.uniform(0.2, 2.5))}
-
-
-ORTHOGONAL = "wᵀm = 0"
-
-
-UNIT = "|w| = |m| = 1"
-
-
-ORTHONORMAL = {
-    ORTHOGONAL: lambda w, m: abs(w @ m) < 1e-12,
-    UNIT: lambda w, m: max(abs(w @ w - 1), abs(m @ m - 1)) < 1e-12,
-}
 
 
 def inverse_of(W0: Array) -> Array:

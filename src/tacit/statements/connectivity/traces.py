@@ -7,6 +7,7 @@ import numpy as np
 from tacit.statements import Erratum, residual, statement
 from tacit.statements._shared_numbers import Array
 from tacit.statements._shared_systems import gaussian_matrix
+from tacit.statements.connectivity._shared import inverse_of
 from tacit.theory.connectivity import traces
 
 _TERMS = 48  # of each sum: g² ≤ 0.3 to this power is below rounding
@@ -27,10 +28,6 @@ def _gap(trace: float, gradient: Array, g: float, limits: list[float]) -> float:
     size = len(gradient)
     spread = g / np.sqrt(size) * np.linalg.norm(gradient)
     return residual((trace - size * np.array(limits)) / spread, np.zeros(len(limits)), scale=1.0)
-
-
-def _inverse(J: Array) -> Array:
-    return np.linalg.inv(np.eye(len(J)) - J)
 
 
 def _from_one(place: str, lost: str) -> Erratum:
@@ -54,7 +51,7 @@ def _from_one(place: str, lost: str) -> Erratum:
 )
 def equation_92(J: Array, g: float, *, power: float = 0.0) -> float:
     """At N = 256, in standard deviations."""
-    B = _inverse(J)
+    B = inverse_of(J)
     limits = [(1 - g**2) ** -power, *([traces(g).B] if power == 0 else [])]
     return _gap(np.trace(B), B @ B, g, limits)
 
@@ -72,7 +69,7 @@ def equation_92(J: Array, g: float, *, power: float = 0.0) -> float:
 )
 def equation_93(J: Array, g: float, *, power: float = 1.0, first: int = 0) -> float:
     """At N = 256, in standard deviations; the sum in (107) as well."""
-    B = _inverse(J)
+    B = inverse_of(J)
     total = float(np.sum(g ** (2.0 * np.arange(first, _TERMS))))
     limits = [(1 - g**2) ** -power, total, *([traces(g).BBt] if power == 1 else [])]
     return _gap(np.trace(B @ B.T), 2 * B @ B.T @ B, g, limits)
@@ -93,7 +90,7 @@ def equation_93(J: Array, g: float, *, power: float = 1.0, first: int = 0) -> fl
 )
 def equation_94(J: Array, g: float, *, power: float = 2.0, first: int = 0) -> float:
     """At N = 256, in standard deviations; the threefold sum as well."""
-    B = _inverse(J)
+    B = inverse_of(J)
     T = B.T
     powers = np.arange(first, _TERMS)
     K, L, M = np.meshgrid(powers, powers, powers, indexing="ij")
@@ -115,7 +112,7 @@ def equation_94(J: Array, g: float, *, power: float = 2.0, first: int = 0) -> fl
 )
 def equation_95(J: Array, g: float, *, power: float = 4.0) -> float:
     """At N = 256, in standard deviations."""
-    B = _inverse(J)
+    B = inverse_of(J)
     gram = B @ B.T
     limits = [(1 - g**2) ** -power, *([traces(g).BBtBBt] if power == 4 else [])]
     return _gap(np.sum(gram**2), 4 * gram @ gram @ B, g, limits)

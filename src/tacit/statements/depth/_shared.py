@@ -13,6 +13,9 @@ from scipy.integrate import solve_ivp
 from tacit.statements import residual
 from tacit.statements._shared_numbers import Array
 
+BALANCED = "AᵀA = BBᵀ at the start"
+_SIZES = [(2, 1), (3, 1), (2, 2), (2, 1), (3, 1), (2, 3)]
+
 
 def product(factors: Array) -> Array:
     """W_L ⋯ W_1 of the factors (L, d, d), which are in the order in which they act."""
@@ -116,9 +119,6 @@ def distance_to_family(matrix: Array, blocks: int, block_size: int) -> float:
     )
 
 
-_SIZES = [(2, 1), (3, 1), (2, 2), (2, 1), (3, 1), (2, 3)]
-
-
 def draw_setting(rng: np.random.Generator) -> dict[str, Any]:
     """L, α, m, n, s and w*, with starts that range from small to beyond the target."""
     blocks, block_size = _SIZES[rng.integers(len(_SIZES))]
@@ -130,9 +130,6 @@ def draw_setting(rng: np.random.Generator) -> dict[str, Any]:
         "block_size": block_size,
         "target": rng.uniform(0.5, 2),
     }
-
-
-BALANCED = "AᵀA = BBᵀ at the start"
 
 
 def balanced_factors(rng: np.random.Generator, size: int, spread: float = 2.0) -> Array:

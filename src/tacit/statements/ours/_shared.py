@@ -7,6 +7,8 @@ import numpy as np
 
 from tacit.statements._shared_numbers import Array
 
+BELOW = "2n < 2d̂"
+
 
 def draw_rnn(rng: np.random.Generator, width: int, outputs: int, inputs: int) -> dict[str, Any]:
     """W, F and C with independent Gaussian entries of random variances."""
@@ -25,9 +27,6 @@ def impulse_response(W: Array, F: Array, C: Array, *, length: int) -> Array:
         found.append(C @ state / root)
         state = W @ state / root
     return np.stack(found)
-
-
-BELOW = "2n < 2d̂"
 
 
 def draw_teacher(rng: np.random.Generator, order: int) -> dict[str, Any]:
