@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from tacit.statements import _memoryless_loss as loss
-from tacit.statements import find_statements
-from tacit.statements._instance import draw_instance
+from tacit.statements import draw_instance, find_statements
+from tacit.statements.memoryless import loss
 
 
 def test_one_statement(tacit):
@@ -40,9 +39,8 @@ def test_mutations(tacit):
 
 
 def test_a_failure_is_kept_and_replayed(tacit, monkeypatch):
-    # the gradients with a wrong factor
-    right = loss._gradient_residual
-    monkeypatch.setattr(loss, "_gradient_residual", lambda *args: right(*args[:5], 2.0, *args[6:]))
+    right = loss.population_gradients
+    monkeypatch.setattr(loss, "population_gradients", lambda *args: [2 * g for g in right(*args)])
     done = tacit("verify", "memoryless/equations5-7", "--json")
     assert done.returncode == 1
     (record,) = json.loads(done.stdout)["statements"]
@@ -63,7 +61,7 @@ def test_a_broken_statement_is_no_verdict(tacit, monkeypatch):
     def broken(*args):
         raise ArithmeticError("out of ink")
 
-    monkeypatch.setattr(loss, "_gradient_residual", broken)
+    monkeypatch.setattr(loss, "population_gradients", broken)
     done = tacit("verify", "memoryless/equations5-7")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

@@ -1,6 +1,8 @@
-"""The frame around statements: what it refuses, what it counts as a failure, what it keeps."""
+"""The framework around statements: what it refuses, what counts as a failure, what it saves."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -8,51 +10,58 @@ import pytest
 import tacit
 from tacit.statements import (
     Erratum,
+    Instance,
+    Statement,
     StatementError,
     UsageError,
+    complex_step,
+    draw_instance,
     find_statements,
+    paper_names,
     read_instance,
     replay,
+    residual,
+    slack,
     statement,
     statement_ids,
     try_statement,
     verify,
 )
-from tacit.statements import _registry as registry
-from tacit.statements._instance import Instance, draw_instance
-from tacit.statements._numbers import complex_step, residual, slack
-from tacit.statements._statement import REGISTERED
 
 
 def draw_sides(rng):
     return {"a": rng.uniform(1, 2), "b": rng.uniform(1, 2), "name": "right-angled"}
 
 
-@pytest.fixture
-def make(monkeypatch):
-    """A decorator whose statements are forgotten after the test."""
-    monkeypatch.setattr("tacit.statements._statement.REGISTERED", dict(REGISTERED))
-
-    def made(check, **options):
-        given = {
-            "place": "Elements I.47",
-            "words": "the square on the long side is the sum of the others",
-            "draw": draw_sides,
-            "tolerance": 1e-12,
-            "hypotheses": {"a > 0": lambda a: a > 0},
-            "mutations": [{"power": 3}],
-            **options,
-        }
-        return statement("euclid/pythagoras", **given)(check)
-
-    return made
+def make(check, **options):
+    """A statement that is not registered."""
+    defaults = {
+        "place": "Elements I.47",
+        "words": "the square on the long side is the sum of the others",
+        "draw": draw_sides,
+        "tolerance": 1e-12,
+        "hypotheses": {"a > 0": lambda a: a > 0},
+        "mutations": [{"power": 3}],
+    }
+    return Statement(id="euclid/pythagoras", check=check, **{**defaults, **options})
 
 
 def pythagoras(a, b, *, power=2):
     return residual(np.hypot(a, b) ** power, a**power + b**power)
 
 
-def test_a_statement_is_found_tried_and_mutated(make):
+def test_the_decorator_makes_a_statement_of_its_check():
+    options = {"place": "I.47", "words": "squares", "draw": draw_sides, "tolerance": 1e-12}
+    made = statement("euclid/decorated", mutations=[{"power": 3}], **options)(pythagoras)
+    assert isinstance(made, Statement)
+    assert (made.paper, made.check, made.constants) == ("euclid", pythagoras, {"power": 2})
+    (taken,) = find_statements("memoryless/lemma3.1")
+    register = statement(taken.id, mutations=[{"power": 3}], **options)
+    with pytest.raises(ValueError, match=r"id: received 'memoryless/lemma3\.1'"):
+        register(pythagoras)
+
+
+def test_a_statement_is_tried_and_mutated():
     made = make(pythagoras)
     assert made(3.0, 4.0) < 1e-12
     trial = try_statement(made, instances=5)
@@ -61,7 +70,7 @@ def test_a_statement_is_found_tried_and_mutated(make):
     assert not try_statement(made, constants={"power": 3}).met
 
 
-def test_slack_of_an_inequality_may_be_anything_above_nothing(make):
+def test_the_slack_of_an_inequality_may_be_any_positive_number():
     made = make(
         lambda a, b, *, power=1: slack(np.hypot(a, b), (a + b) ** power),
         kind="inequality",
@@ -73,7 +82,7 @@ def test_slack_of_an_inequality_may_be_anything_above_nothing(make):
 
 
 @pytest.mark.parametrize(("kind", "worst"), [("equality", math.inf), ("inequality", -math.inf)])
-def test_no_number_is_a_failure(make, kind, worst):
+def test_nan_is_a_failure(kind, worst):
     made = make(lambda a, *, power=2: math.nan, kind=kind)
     trial = try_statement(made, instances=2)
     assert not trial.met
@@ -85,18 +94,18 @@ def test_no_number_is_a_failure(make, kind, worst):
     [
         ({"draw": lambda rng: {"a": -1.0, "b": 1.0}}, "breaks \\['a > 0'\\]"),
         ({"draw": lambda rng: {"a": 1.0}}, "needs \\['b'\\]"),
-        ({"draw": lambda rng: {"a": 1.0, "b": [None]}}, "the field 'b'"),
+        ({"draw": lambda rng: {"a": 1.0, "b": [None]}}, "for the field 'b', allowed is"),
         ({"draw": lambda rng: {"a": 1.0, "b": 1 / 0}}, "generator raised ZeroDivisionError"),
         ({"hypotheses": {"c > 0": lambda c: c > 0}}, "the hypothesis 'c > 0' needs"),
         ({"hypotheses": {"odd": lambda a: a.size}}, "raised AttributeError"),
     ],
 )
-def test_what_is_written_wrongly_is_an_error_and_no_verdict(make, options, words):
+def test_a_mistake_in_a_statement_is_an_error_and_no_verdict(options, words):
     with pytest.raises(StatementError, match=words):
         try_statement(make(pythagoras, **options))
 
 
-def test_a_draw_without_a_hypothesis_must_break_that_one_alone(make):
+def test_a_draw_without_a_hypothesis_must_break_that_one_alone():
     both = {"a > 0": lambda a: a > 0, "b > 0": lambda b: b > 0}
     for draw, words in (
         (draw_sides, "it breaks \\[\\]"),
@@ -111,19 +120,19 @@ def test_a_draw_without_a_hypothesis_must_break_that_one_alone(make):
     ("options", "words"),
     [
         ({"mutations": []}, "nothing shows that it can fail"),
-        ({"mutations": [{"factor": 1}]}, "no keyword-only argument \\['factor'\\]"),
-        ({"without": {"b > 0": draw_sides}}, "no hypothesis \\['b > 0'\\]"),
+        ({"mutations": [{"factor": 1}]}, "received \\['factor'\\] .* keyword-only arguments"),
+        ({"without": {"b > 0": draw_sides}}, "received \\['b > 0'\\] .* its hypotheses"),
         ({"kind": "similar"}, "kind: received 'similar'"),
-        ({"tolerance": -1.0}, "tolerance"),
-        ({"instances": 0}, "instances"),
+        ({"tolerance": -1.0}, "tolerance: received -1.0"),
+        ({"instances": 0}, "instances: received 0"),
         ({"expected": "fails"}, "say why"),
         (
             {"errata": [Erratum(as_printed="x", as_corrected="y", without="a > 0")]},
-            "no draw without",
+            "errata: received without=\\['a > 0'\\]",
         ),
     ],
 )
-def test_wrong_declarations(make, options, words):
+def test_wrong_declarations(options, words):
     with pytest.raises(ValueError, match=words):
         make(pythagoras, **options)
 
@@ -133,56 +142,78 @@ def test_an_erratum_needs_something_that_shows_it():
         Erratum(as_printed="x", as_corrected="y")
 
 
-def verified(monkeypatch, made, **options):
-    monkeypatch.setattr("tacit.statements._verify.find_statements", lambda *_: [made])
-    (one,) = verify(made.id, **options).statements
+def result_of(made, **options):
+    (one,) = verify(made, **options).statements
     return one
 
 
-def test_the_three_verdicts(make, monkeypatch):
+def test_the_three_verdicts():
     wrong = Erratum(as_printed="cubes", as_corrected="squares", constants={"power": 3})
     for check, options, verdict, as_expected in (
         (pythagoras, {}, "holds", True),
         (pythagoras, {"errata": [wrong]}, "holds with a correction", True),
         (lambda a, b, *, power=2: abs(a - b), {}, "fails", False),
     ):
-        one = verified(monkeypatch, make(check, **options))
+        one = result_of(make(check, **options))
         assert (one.verdict, one.as_expected) == (verdict, as_expected)
 
 
-def test_an_erratum_that_is_not_shown_is_unexpected(make, monkeypatch):
+def test_an_erratum_that_is_not_shown_is_unexpected():
     fine = Erratum(as_printed="squares", as_corrected="squares", constants={"power": 2})
-    one = verified(monkeypatch, make(pythagoras, errata=[fine]))
+    one = result_of(make(pythagoras, errata=[fine]))
     assert one.verdict == "holds"
     assert not one.as_expected
 
 
-def test_a_failure_may_be_expected_and_says_why(make, monkeypatch):
+def test_a_failure_may_be_expected_and_says_why():
     def cubes(a, b, *, power=3):
         return pythagoras(a, b, power=power)
 
     made = make(cubes, mutations=[{"power": 4}], expected="fails", because="cubes do not add up")
-    one = verified(monkeypatch, made)
+    one = result_of(made)
     assert (one.verdict, one.as_expected) == ("fails", True)
     assert one.to_dict()["because"] == "cubes do not add up"
 
 
-def test_a_mutant_that_is_not_caught_is_unexpected(make, monkeypatch):
+def test_a_mutant_that_is_not_caught_is_unexpected():
     made = make(lambda a, b, *, power=2: 0.0)
-    assert verified(monkeypatch, made).as_expected
-    one = verified(monkeypatch, made, mutations=True)
+    assert result_of(made).as_expected
+    one = result_of(made, mutations=True)
     assert one.mutants == (("power=3", False),)
     assert not one.as_expected
 
 
-def test_a_printed_form_is_tried_on_more_instances_until_it_fails(make, monkeypatch):
+def test_a_printed_form_is_tried_on_more_instances_until_it_fails():
     def seldom(a, b, *, power=2):
         return 0.0 if power == 2 or a < 1.8 else 1.0
 
     wrong = Erratum(as_printed="cubes", as_corrected="squares", constants={"power": 3})
     made = make(seldom, errata=[wrong], instances=50)
     assert try_statement(made, instances=1, constants={"power": 3}).met
-    assert verified(monkeypatch, made, instances=1).verdict == "holds with a correction"
+    assert result_of(made, instances=1).verdict == "holds with a correction"
+
+
+def test_each_instance_is_drawn_once():
+    draws = []
+
+    def counted(rng):
+        draws.append(None)
+        return draw_sides(rng)
+
+    wrong = Erratum(as_printed="cubes", as_corrected="squares", constants={"power": 3})
+    made = make(pythagoras, draw=counted, errata=[wrong], instances=5)
+    assert result_of(made, mutations=True).as_expected
+    assert len(draws) == 5
+
+
+def test_checks_share_instances_and_cannot_change_them():
+    def careless(a, b, *, power=2):
+        a *= 2
+        return 0.0
+
+    made = make(careless, draw=lambda rng: {"a": rng.normal(size=2), "b": 1.0}, hypotheses={})
+    with pytest.raises(StatementError, match="read-only"):
+        try_statement(made)
 
 
 def test_the_python_door():
@@ -213,10 +244,12 @@ def test_worst_instance_is_the_worst_and_does_not_depend_on_how_many_follow():
         (lambda: verify("memoryless", instances=0), "instances: received 0"),
         (lambda: verify("memoryless", instances=True), "instances: received True"),
         (lambda: verify("memoryless", seed=-1), "seed: received -1"),
+        (lambda: verify(3), "statement: received 3, allowed is a paper"),
+        (lambda: try_statement(make(pythagoras), instances=0), "instances: received 0"),
     ],
 )
 def test_wrong_use(call, words):
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(ValueError, match=words):
         call()
 
 
@@ -226,9 +259,23 @@ def test_targets_count_once():
     assert len(ids) == len(set(ids))
 
 
-def test_every_public_file_of_the_room_is_a_paper():
-    assert "memoryless" in registry.paper_names()
-    assert all(statement_ids(paper) for paper in registry.paper_names())
+def test_every_package_of_the_room_is_a_paper():
+    assert "memoryless" in paper_names()
+    assert all(statement_ids(paper) for paper in paper_names())
+
+
+def test_a_paper_is_imported_when_one_of_its_statements_is_asked_for():
+    code = """
+import sys
+from tacit.statements import find_statements, paper_names
+def imported():
+    return [name for name in paper_names() if f"tacit.statements.{name}" in sys.modules]
+print(imported())
+find_statements("memoryless/lemma3.1")
+print(imported())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "['memoryless']"]
 
 
 class TestReplay:
@@ -264,14 +311,14 @@ class TestReplay:
     @pytest.mark.parametrize(
         ("changes", "words"),
         [
-            ({"statement": None}, "is no instance of a statement"),
-            ({"seed": np.asarray("zero")}, "is no instance of a statement"),
-            ({"statement": np.asarray("memoryless")}, "not a statement"),
+            ({"statement": None}, "allowed is an instance of a statement"),
+            ({"seed": np.asarray("zero")}, "allowed is an instance of a statement"),
+            ({"statement": np.asarray("memoryless")}, "allowed is an instance of one statement"),
             ({"statement": np.asarray("memoryless/lemma9")}, "is not known"),
-            ({"without": np.asarray("luck")}, "no hypothesis"),
+            ({"without": np.asarray("luck")}, "without 'luck', allowed are the hypotheses"),
         ],
     )
-    def test_files_that_are_no_instances(self, kept, changes, words):
+    def test_files_that_are_not_instances(self, kept, changes, words):
         with pytest.raises(UsageError, match=words):
             replay(self.rewritten(kept, **changes))
 
@@ -303,7 +350,7 @@ class TestReplay:
 def test_all_kinds_of_fields_come_back(tmp_path):
     fields = {"x": np.arange(3), "z": np.array([1j]), "n": 3, "y": 0.5, "s": "a", "b": True}
     again = read_instance(Instance("p/s", 1, 2, "", fields).save(tmp_path / "deep" / "kept.npz"))
-    assert again.seed, again.index == (1, 2)
+    assert (again.seed, again.index) == (1, 2)
     assert {k: type(v) for k, v in again.fields.items()} == {k: type(v) for k, v in fields.items()}
 
 

@@ -1,16 +1,18 @@
-"""The papers' theorems, propositions and lemmas as things that run.
+"""The papers' theorems, propositions and lemmas as checks that run.
 
-One public file a paper, one function a statement. Importing this room imports no paper: they are
-loaded when one of their statements is asked for.
+Each paper is a package, each topic of a paper a file, each statement a function. Files whose names
+begin with `_shared` hold what several statements use. Importing this room imports no paper: a paper
+is loaded when one of its statements is asked for.
 """
 
 from tacit._errors import UsageError
 from tacit.statements._errata import errata_page
-from tacit.statements._instance import Instance, read_instance
+from tacit.statements._instance import Instance, draw_instance, read_instance
 from tacit.statements._registry import find_statements, paper_names, statement_ids
+from tacit.statements._shared_numbers import complex_step, residual, slack
 from tacit.statements._statement import Erratum, Statement, StatementError, statement
-from tacit.statements._trial import Trial, try_statement
-from tacit.statements._verify import Verification, Verified, replay, verify
+from tacit.statements._trial import Trial, margin_of, try_statement
+from tacit.statements._verify import Verification, Verified, replay, try_printed, verify
 
 __all__ = [
     "Erratum",
@@ -21,13 +23,19 @@ __all__ = [
     "UsageError",
     "Verification",
     "Verified",
+    "complex_step",
+    "draw_instance",
     "errata_page",
     "find_statements",
+    "margin_of",
     "paper_names",
     "read_instance",
     "replay",
+    "residual",
+    "slack",
     "statement",
     "statement_ids",
+    "try_printed",
     "try_statement",
     "verify",
 ]

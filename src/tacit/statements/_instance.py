@@ -1,4 +1,4 @@
-"""Instances: drawn again from their seed, or kept in a file to be replayed."""
+"""Instances: drawn from a seed, or saved to a file and read back."""
 
 import hashlib
 import inspect
@@ -15,19 +15,19 @@ from tacit.statements._statement import Statement, StatementError
 
 _HEADER = ("statement", "seed", "index", "without")
 _FIELD = "field."
-_KINDS = "biufcU"  # of NumPy's dtypes: what can be kept without pickle
+_KINDS = "biufcU"  # the NumPy dtypes that a file can hold without pickle
 
 
 @dataclass(frozen=True)
 class Instance:
-    """One instance of a statement: its fields, and where they come from.
+    """One instance of a statement: its fields and their origin.
 
     **Arguments:**
 
     - `statement`: the id.
     - `seed`, `index`: what it was drawn with.
-    - `without`: the hypothesis that it breaks on purpose; empty for none.
-    - `fields`: name → array, number or string.
+    - `without`: the hypothesis that it breaks on purpose; empty if there is none.
+    - `fields`: name → array, number or string. The arrays are read-only: checks share them.
     """
 
     statement: str
@@ -37,7 +37,7 @@ class Instance:
     fields: Mapping[str, Any]
 
     def save(self, path: Path) -> Path:
-        """Write a .npz without pickled content, that `read_instance` reads back exactly."""
+        """Write a .npz file without pickled content; `read_instance` reads it back exactly."""
         content = {name: np.asarray(getattr(self, name)) for name in _HEADER}
         content |= {_FIELD + name: np.asarray(value) for name, value in self.fields.items()}
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,24 +47,25 @@ class Instance:
 
 
 def read_instance(path: Path) -> Instance:
-    """The instance that `save` wrote."""
+    """Read an instance that `Instance.save` wrote."""
     if not path.is_file():
         raise UsageError(f"replay: there is no file {str(path)!r}")
     try:
         if not zipfile.is_zipfile(path):  # NumPy would try to unpickle any other file
-            raise ValueError("it is no zip archive")
+            raise ValueError("it is not a zip archive")
         with np.load(path, allow_pickle=False) as archive:
             content = {name: _plain(archive[name]) for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
         raise UsageError(
-            f"replay: {str(path)!r} cannot be read as an instance (a .npz without pickled "
-            f"content): {error}"
+            f"replay: received {str(path)!r}, which cannot be read as an instance (a .npz without "
+            f"pickled content): {error}"
         ) from error
     header: dict[str, Any] = {name: content.get(name) for name in _HEADER}
     kinds = {"statement": str, "seed": int, "index": int, "without": str}
     if not all(type(header[name]) is kind for name, kind in kinds.items()):
         raise UsageError(
-            f"replay: {str(path)!r} is no instance of a statement: it lacks {', '.join(_HEADER)}"
+            f"replay: received {str(path)!r}, allowed is an instance of a statement: a .npz with "
+            f"{', '.join(_HEADER)}"
         )
     fields = {
         name.removeprefix(_FIELD): value
@@ -75,48 +76,54 @@ def read_instance(path: Path) -> Instance:
 
 
 def draw_instance(statement: Statement, seed: int, index: int, without: str = "") -> Instance:
-    """Instance `index` of a statement, the same however many others are drawn."""
+    """Instance `index` of a statement, which does not depend on what else is drawn.
+
+    It satisfies the statement's hypotheses, apart from the one named by `without`. A generator that
+    breaks another one is an error, not a verdict.
+    """
     name = f"{statement.id} without {without}" if without else statement.id
     digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
     rng = np.random.default_rng([seed, index, int.from_bytes(digest, "little")])
     draw = statement.without[without] if without else statement.draw
     where = f"{name}, instance {index} of seed {seed}"
     try:
-        drawn = draw(rng)
-        fields = {key: _plain(np.asarray(value)) for key, value in drawn.items()}
+        fields = {key: _plain(np.asarray(value)) for key, value in draw(rng).items()}
     except Exception as error:
-        raise StatementError(f"{where}: its generator raised {_words(error)}") from error
+        raise StatementError(f"{where}: the generator raised {_describe(error)}") from error
     for key, value in fields.items():
         if np.asarray(value).dtype.kind not in _KINDS:
             raise StatementError(
-                f"{where}: the field {key!r} is {type(value).__name__} of "
-                f"{np.asarray(value).dtype}; allowed are arrays of numbers, numbers and strings"
+                f"{where}: received {type(value).__name__} of {np.asarray(value).dtype} for the "
+                f"field {key!r}, allowed is an array of numbers, a number or a string"
             )
-    return Instance(statement.id, seed, index, without, fields)
+    instance = Instance(statement.id, seed, index, without, fields)
+    _require_hypotheses(statement, instance)
+    return instance
 
 
 def broken_hypotheses(statement: Statement, instance: Instance) -> list[str]:
-    """The names of the hypotheses that an instance does not satisfy."""
+    """The names of the hypotheses that an instance breaks."""
     return [
         name
         for name, holds in statement.hypotheses.items()
-        if not bool(call(holds, instance, f"the hypothesis {name!r}"))
+        if not bool(call_with_fields(holds, instance, f"the hypothesis {name!r}"))
     ]
 
 
-def require_hypotheses(statement: Statement, instance: Instance) -> None:
-    """A generator that breaks its own hypotheses is an error, not a verdict."""
+def _require_hypotheses(statement: Statement, instance: Instance) -> None:
     broken = broken_hypotheses(statement, instance)
-    meant = [instance.without] if instance.without else []
-    if broken != meant:
+    intended = [instance.without] if instance.without else []
+    if broken != intended:
         raise StatementError(
-            f"{_where(instance)}: the generator should break {meant or 'no hypothesis'}, "
-            f"it breaks {broken}"
+            f"{_origin(instance)}: the generator must break {intended or 'no hypothesis'}, but it "
+            f"breaks {broken}"
         )
 
 
-def call(function: Callable[..., Any], instance: Instance, what: str, **constants: Any) -> Any:
-    """Call a check or a hypothesis with the fields that it names."""
+def call_with_fields(
+    function: Callable[..., Any], instance: Instance, what: str, **constants: Any
+) -> Any:
+    """Call a check or a hypothesis with the fields that it names as its arguments."""
     named = [
         p.name
         for p in inspect.signature(function).parameters.values()
@@ -124,23 +131,29 @@ def call(function: Callable[..., Any], instance: Instance, what: str, **constant
     ]
     if missing := [name for name in named if name not in instance.fields]:
         raise StatementError(
-            f"{_where(instance)}: {what} needs {missing}, the fields are {sorted(instance.fields)}"
+            f"{_origin(instance)}: {what} needs {missing}, the fields are {sorted(instance.fields)}"
         )
     try:
         return function(**{name: instance.fields[name] for name in named}, **constants)
     except Exception as error:
-        raise StatementError(f"{_where(instance)}: {what} raised {_words(error)}") from error
+        raise StatementError(f"{_origin(instance)}: {what} raised {_describe(error)}") from error
 
 
-def _where(instance: Instance) -> str:
+def _origin(instance: Instance) -> str:
     without = f" without {instance.without}" if instance.without else ""
     return f"{instance.statement}{without}, instance {instance.index} of seed {instance.seed}"
 
 
-def _words(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
 def _plain(array: np.ndarray) -> Any:
-    """A number or a string for an array without axes, so that both roads give the same."""
-    return array.item() if array.ndim == 0 else array
+    """An array without axes as a number or a string; any other as a read-only array.
+
+    Drawn and saved instances then have the same types.
+    """
+    if array.ndim == 0:
+        return array.item()
+    array.flags.writeable = False
+    return array

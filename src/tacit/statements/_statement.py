@@ -1,4 +1,4 @@
-"""A statement of a paper as something that can be run, and be seen to fail."""
+"""A statement of a paper as a check that runs, and that can be seen to fail."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -14,19 +14,20 @@ Kind = Literal["equality", "inequality"]
 
 
 class StatementError(RuntimeError):
-    """A statement written wrongly: its generator or its check broke, which is no verdict."""
+    """A mistake in how a statement is written: its generator or its check broke. No verdict."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Erratum:
-    """What a paper prints wrongly, or leaves out, at a statement, and what shows it.
+    """An error in print, or a hypothesis left out, at a statement, and what shows it.
 
     **Arguments:**
 
     - `as_printed`, `as_corrected`: both forms in words or formulas.
-    - `constants`: the keyword arguments that turn the check into the printed form, which must fail.
-    - `without`: or, where a hypothesis is missing in print, its name in the statement's `without`.
-    - `place`: where it stands, if elsewhere than the statement itself (for example in its proof).
+    - `constants`: keyword arguments that turn the check into the printed form, which must fail.
+    - `without`: where the paper leaves out a hypothesis, the hypothesis's name in the statement's
+      `without`. Give this or `constants`.
+    - `place`: where the error is, unless it is at the statement itself (for example in its proof).
     """
 
     as_printed: str
@@ -38,15 +39,16 @@ class Erratum:
     def __post_init__(self) -> None:
         if bool(self.constants) == (self.without is not None):
             raise ValueError(
-                "constants, without: an erratum needs exactly one of the two to be shown by"
+                f"constants, without: received {dict(self.constants)} and {self.without!r}, "
+                "allowed is exactly one of the two"
             )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statement:
-    """A theorem, proposition, lemma or formula; `statement` makes one from its check.
+    """A theorem, proposition, lemma or formula. The decorator `statement` makes one from its check.
 
-    Arguments as for `statement`; `check` is the decorated function.
+    The arguments are those of `statement`; `check` is the decorated function.
     """
 
     id: str
@@ -67,35 +69,50 @@ class Statement:
     def __post_init__(self) -> None:
         paper, slash, name = self.id.partition("/")
         if not (paper and slash and name):
-            raise ValueError(f"id: received {self.id!r}, it must be paper/name")
+            raise ValueError(f"id: received {self.id!r}, allowed is paper/name")
         if self.kind not in ("equality", "inequality"):
-            raise ValueError(f"kind: received {self.kind!r}, allowed: 'equality', 'inequality'")
+            raise ValueError(f"kind: received {self.kind!r}, allowed is 'equality' or 'inequality'")
         if not 0 <= self.tolerance < np.inf:
-            raise ValueError(f"tolerance: {self.id} has {self.tolerance}, it must be at least 0")
+            raise ValueError(
+                f"tolerance: received {self.tolerance} for {self.id}, allowed is a finite "
+                "number of at least 0"
+            )
         if self.instances < 1:
-            raise ValueError(f"instances: {self.id} has {self.instances}, it must be at least 1")
+            raise ValueError(
+                f"instances: received {self.instances} for {self.id}, allowed is an integer of at "
+                "least 1"
+            )
         if not self.mutations and not self.without:
             raise ValueError(
-                f"mutations, without: {self.id} has neither, so nothing shows that it can fail"
+                f"mutations, without: received neither for {self.id}, so nothing shows that it can "
+                "fail; give one of the two"
             )
         if self.expected == "fails" and (self.errata or not self.because.strip()):
-            raise ValueError(f"because: {self.id} is expected to fail: say why, without errata")
-        for given in (*self.mutations, *(erratum.constants for erratum in self.errata)):
-            if unknown := set(given) - set(self.constants):
+            raise ValueError(
+                f"because: received {self.because!r} and {len(self.errata)} errata for {self.id}, "
+                "which is expected to fail: say why, and give no errata"
+            )
+        for changed in (*self.mutations, *(erratum.constants for erratum in self.errata)):
+            if unknown := set(changed) - set(self.constants):
                 raise ValueError(
-                    f"mutations, errata: {self.id} has no keyword-only argument {sorted(unknown)}, "
-                    f"it has {sorted(self.constants)}"
+                    f"mutations, errata: received {sorted(unknown)} for {self.id}, allowed are its "
+                    f"keyword-only arguments {sorted(self.constants)}"
                 )
-        broken = {*self.without}
-        if unknown := broken - set(self.hypotheses):
-            raise ValueError(f"without: {self.id} has no hypothesis {sorted(unknown)}")
-        shown = {erratum.without for erratum in self.errata if erratum.without is not None}
-        if unknown := shown - broken:
-            raise ValueError(f"errata: {self.id} has no draw without {sorted(unknown)}")
+        if unknown := set(self.without) - set(self.hypotheses):
+            raise ValueError(
+                f"without: received {sorted(unknown)} for {self.id}, allowed are its hypotheses "
+                f"{sorted(self.hypotheses)}"
+            )
+        omitted = {erratum.without for erratum in self.errata if erratum.without is not None}
+        if unknown := omitted - set(self.without):
+            raise ValueError(
+                f"errata: received without={sorted(unknown)} for {self.id}, allowed are the "
+                f"hypotheses with a draw of their own, {sorted(self.without)}"
+            )
 
     @property
     def paper(self) -> str:
-        """The part of the id before the stroke."""
+        """The part of the id before the slash."""
         return self.id.partition("/")[0]
 
     @property
@@ -111,24 +128,24 @@ class Statement:
 
     @property
     def bound(self) -> float:
-        """The tolerance; for a slack, less than nothing by the tolerance."""
+        """The bound on the margin: the tolerance for a residual, minus that for a slack."""
         return self.tolerance if self.kind == "equality" else -self.tolerance
 
     def is_met(self, margin: float) -> bool:
         """Whether a margin satisfies the statement."""
         return margin <= self.bound if self.kind == "equality" else margin >= self.bound
 
-    def worse(self, one: float, other: float) -> bool:
+    def is_worse(self, one: float, other: float) -> bool:
         """Whether the margin `one` is worse than `other`."""
         return one > other if self.kind == "equality" else one < other
 
     @property
-    def hopeless(self) -> float:
-        """The margin of an instance for which the check gave no number."""
+    def worst_possible(self) -> float:
+        """The margin of an instance for which the check returns NaN."""
         return np.inf if self.kind == "equality" else -np.inf
 
     def __call__(self, *args: Any, **kwargs: Any) -> float:
-        """The check itself."""
+        """Call the check itself."""
         return self.check(*args, **kwargs)
 
 
@@ -151,37 +168,39 @@ def statement(
     because: str = "",
     instances: int = 20,
 ) -> Callable[[Callable[..., float]], Statement]:
-    """Register the check below as a statement.
+    """Register the decorated check as a statement.
 
-    The check names the fields of an instance that it needs as its arguments, and the constants of
-    the statement (signs, factors, exponents; any value will do) as keyword-only arguments whose
-    defaults are the true ones. It gives back the margin of this instance:
+    The arguments of the check are the fields of an instance that it needs. Its keyword-only
+    arguments are the constants of the statement (signs, factors, exponents, …), with the true
+    values as defaults. It returns the margin of the instance:
 
     - `kind="equality"`: a residual, relative where that makes sense, at most `tolerance`;
-    - `kind="inequality"`: the slack, relative, at least −`tolerance`.
+    - `kind="inequality"`: a relative slack, at least −`tolerance`.
 
     **Arguments:**
 
     - `id`: `paper/name`.
-    - `place`: where the paper has it.
+    - `place`: where it is in the paper.
     - `words`: one sentence of ours.
-    - `draw`: from a generator of random numbers to an instance: a flat dict of arrays, numbers and
-      strings, whose names the check and the hypotheses use.
-    - `tolerance`: for rounding (or for what sampling leaves, in a statistical statement).
-    - `hypotheses`: name → predicate, which also names the fields that it needs. Each drawn instance
-      is checked against all of them.
-    - `mutations`: sets of wrong constants; with each the check must fail for some instance.
-    - `without`: name of a hypothesis → draw of instances that break this one and no other; the
-      check must fail for some of them.
-    - `errata`: what is printed wrongly or left out.
+    - `draw`: makes an instance from a random number generator: a flat dict of arrays, numbers and
+      strings. The check and the hypotheses refer to its keys.
+    - `tolerance`: for rounding errors (or for sampling errors, in a statistical statement).
+    - `hypotheses`: name → predicate, whose arguments are again the fields that it needs. Every
+      instance must satisfy all of them.
+    - `mutations`: sets of wrong constants. With each of them the check must fail on some instance.
+    - `without`: name of a hypothesis → draw of instances that break this hypothesis and no other.
+      The check must fail on some of them.
+    - `errata`: what the paper prints wrongly or leaves out.
     - `expected`, `because`: "fails" for what does not hold and has no correction, and why.
-    - `instances`: how many are tried unless another number is asked for.
+    - `instances`: the default number of instances.
     """
 
     def register(check: Callable[..., float]) -> Statement:
         if id in REGISTERED and REGISTERED[id].check.__module__ != check.__module__:
-            raise ValueError(f"id: {id!r} is taken by {REGISTERED[id].check.__module__}")
-        made = Statement(
+            raise ValueError(
+                f"id: received {id!r}, which {REGISTERED[id].check.__module__} has; choose another"
+            )
+        REGISTERED[id] = Statement(
             id=id,
             place=place,
             words=words,
@@ -197,7 +216,6 @@ def statement(
             because=because,
             instances=instances,
         )
-        REGISTERED[id] = made
-        return made
+        return REGISTERED[id]
 
     return register

@@ -1,23 +1,27 @@
-"""A trial: a check on many instances, and the worst of them."""
+"""A trial: a check on many instances, with the worst of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tacit.statements._instance import Instance, call, draw_instance, require_hypotheses
+from tacit.statements._instance import Instance, call_with_fields, draw_instance
 from tacit.statements._statement import Statement
+
+DrawInstance = Callable[[Statement, int, int, str], Instance]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a check said of `instances` instances.
+    """The outcome of a check on a number of instances.
 
     **Arguments:**
 
-    - `margin`: the worst: the largest residual of an equality, the smallest slack of an inequality.
-    - `worst`: the instance that has it.
+    - `instances`: how many were checked.
+    - `margin`: the worst margin: the largest residual of an equality, the smallest slack of an
+      inequality.
+    - `worst`: the instance with that margin.
     - `met`: whether every instance satisfied the statement.
     """
 
@@ -30,9 +34,9 @@ class Trial:
 def margin_of(
     statement: Statement, instance: Instance, constants: Mapping[str, Any] | None = None
 ) -> float:
-    """The margin of one instance; what is not a number is as bad as can be."""
-    margin = float(call(statement.check, instance, "the check", **(constants or {})))
-    return statement.hopeless if np.isnan(margin) else margin
+    """The margin of one instance; a NaN counts as the worst possible margin."""
+    margin = float(call_with_fields(statement.check, instance, "the check", **(constants or {})))
+    return statement.worst_possible if np.isnan(margin) else margin
 
 
 def try_statement(
@@ -43,23 +47,27 @@ def try_statement(
     constants: Mapping[str, Any] | None = None,
     without: str = "",
     until_failure: bool = False,
+    draw: DrawInstance = draw_instance,
 ) -> Trial:
     """Check a statement, perhaps with other constants or without one of its hypotheses.
 
     **Arguments:**
 
-    - `instances`: how many; the statement's own number unless given.
-    - `constants`: keyword arguments of the check in place of the true ones.
-    - `without`: the hypothesis that the instances shall break.
-    - `until_failure`: stop at the first instance that does not satisfy the statement.
+    - `instances`: how many; the statement's own number by default.
+    - `seed`: of the instances.
+    - `constants`: constants of the check in place of the true ones.
+    - `without`: the hypothesis that the instances must break.
+    - `until_failure`: whether to stop at the first instance that does not satisfy the statement.
+    - `draw`: draws an instance. With `functools.cache(draw_instance)` trials share their instances.
     """
     count = statement.instances if instances is None else instances
+    if count < 1:
+        raise ValueError(f"instances: received {count!r}, allowed is an integer of at least 1")
     trial: Trial | None = None
     for index in range(count):
-        instance = draw_instance(statement, seed, index, without)
-        require_hypotheses(statement, instance)
+        instance = draw(statement, seed, index, without)
         margin = margin_of(statement, instance, constants)
-        if trial is None or statement.worse(margin, trial.margin):
+        if trial is None or statement.is_worse(margin, trial.margin):
             trial = Trial(index + 1, margin, instance, statement.is_met(margin))
         else:
             trial = Trial(index + 1, trial.margin, trial.worst, trial.met)

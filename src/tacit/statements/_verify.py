@@ -1,5 +1,6 @@
 """Verify statements: margins, verdicts, and whether anything unexpected happened."""
 
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,28 +9,33 @@ from typing import Any, Literal
 
 from tacit._errors import UsageError
 from tacit.claims import Claim
-from tacit.statements._instance import Instance, broken_hypotheses, read_instance
+from tacit.statements._instance import (
+    Instance,
+    broken_hypotheses,
+    draw_instance,
+    read_instance,
+)
 from tacit.statements._registry import find_statements
 from tacit.statements._statement import Erratum, Statement
-from tacit.statements._trial import Trial, margin_of, try_statement
+from tacit.statements._trial import DrawInstance, Trial, margin_of, try_statement
 
 CORRECTED: Literal["holds with a correction"] = "holds with a correction"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Verified:
-    """A statement that was checked.
+    """The result for one statement.
 
     **Arguments:**
 
-    - `statement`: what was checked.
-    - `claim`: the record that experiments use: the worst margin against the bound.
+    - `statement`: the statement that was checked.
+    - `claim`: the worst margin against its bound, as the record that experiments use.
     - `worst`: the instance with the worst margin.
     - `printed`: for each erratum the trial of the printed form, which should fail.
-    - `mutants`: for each mutation, and each hypothesis left out, whether the check caught it;
-      empty when that was not asked for.
+    - `mutants`: whether the check caught each mutation and each broken hypothesis; empty unless
+      mutations were asked for.
     - `seconds`: wall time.
-    - `replayed`: whether it is one instance from a file, for which a printed form may well hold.
+    - `replayed`: whether this is a single instance from a file. A printed form may hold for it.
     """
 
     statement: Statement
@@ -48,12 +54,12 @@ class Verified:
 
     @property
     def expected(self) -> str:
-        """The verdict that is known to come out."""
+        """The verdict that the statement should have."""
         return CORRECTED if self.statement.errata else self.statement.expected
 
     @property
     def as_expected(self) -> bool:
-        """Whether the verdict is the expected one, each erratum shown, each mutant caught."""
+        """Whether the verdict is as expected, each erratum is shown and each mutant is caught."""
         if self.replayed:
             return self.claim.as_expected
         shown = all(not trial.met for _, trial in self.printed)
@@ -92,7 +98,7 @@ class Verified:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Verification:
-    """Statements that were checked, with the `seed` of their instances."""
+    """The results for all statements that were checked, with the `seed` of their instances."""
 
     statements: tuple[Verified, ...]
     seed: int
@@ -100,7 +106,7 @@ class Verification:
 
     @property
     def as_expected(self) -> bool:
-        """Whether nothing unexpected happened."""
+        """Whether every statement came out as expected."""
         return all(one.as_expected for one in self.statements)
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,11 +120,12 @@ class Verification:
 
 
 def verify(
-    *targets: str,
+    *targets: str | Statement,
     instances: int | None = None,
     seed: int = 0,
     mutations: bool = False,
     progress: Callable[[Statement], None] | None = None,
+    draw: DrawInstance | None = None,
 ) -> Verification:
     """Check statements of the papers on random instances.
 
@@ -126,43 +133,49 @@ def verify(
 
     **Arguments:**
 
-    - `targets`: papers or ids; everything when there is none.
-    - `instances`: how many of each; the statement's own number unless given.
+    - `targets`: papers, ids or `Statement` objects; all statements if there is no target.
+    - `instances`: how many for each statement; the statement's own number by default.
     - `seed`: of the instances.
-    - `mutations`: whether to try also that wrong constants and broken hypotheses are caught.
+    - `mutations`: whether to show also that wrong constants and broken hypotheses are caught.
     - `progress`: called with each statement before it is checked.
+    - `draw`: as for `try_statement`; by default each instance of a statement is drawn once.
     """
     if instances is not None:
         _require_integer("instances", instances, 1)
     _require_integer("seed", seed, 0)
     chosen = find_statements(*targets)
-    begun = time.perf_counter()
-    done = []
-    for one in chosen:
+    start = time.perf_counter()
+    results = []
+    for statement in chosen:
         if progress is not None:
-            progress(one)
-        done.append(_verified(one, instances, seed, mutations))
-    return Verification(statements=tuple(done), seed=seed, seconds=time.perf_counter() - begun)
+            progress(statement)
+        share = draw or functools.cache(draw_instance)
+        results.append(_verify_one(statement, instances, seed, mutations, share))
+    seconds = time.perf_counter() - start
+    return Verification(statements=tuple(results), seed=seed, seconds=seconds)
 
 
 def replay(path: str | Path) -> Verification:
-    """Check the one instance that a file holds."""
+    """Check the single instance in a file."""
     instance = read_instance(Path(path))
     found = find_statements(instance.statement)
     if [one.id for one in found] != [instance.statement]:
-        raise UsageError(f"replay: {str(path)!r} names {instance.statement!r}, not a statement")
+        raise UsageError(
+            f"replay: received {str(path)!r} for {instance.statement!r}, allowed is an instance of "
+            "one statement"
+        )
     statement = found[0]
     if instance.without not in ("", *statement.without):
         raise UsageError(
-            f"replay: {str(path)!r} leaves out {instance.without!r}, which is no hypothesis that "
-            f"{statement.id} is tried without"
+            f"replay: received {str(path)!r} without {instance.without!r}, allowed are the "
+            f"hypotheses that {statement.id} is tried without: {sorted(statement.without)}"
         )
     if broken := [b for b in broken_hypotheses(statement, instance) if b != instance.without]:
         raise UsageError(
-            f"replay: {str(path)!r} is no instance of {statement.id}, it breaks the hypothesis "
-            + " and ".join(repr(name) for name in broken)
+            f"replay: received {str(path)!r}, allowed is an instance of {statement.id}; this one "
+            "breaks the hypothesis " + " and ".join(repr(name) for name in broken)
         )
-    begun = time.perf_counter()
+    start = time.perf_counter()
     margin = margin_of(statement, instance)
     trial = Trial(1, margin, instance, statement.is_met(margin))
     printed = tuple(
@@ -171,8 +184,8 @@ def replay(path: str | Path) -> Verification:
         if erratum.constants
         for value in [margin_of(statement, instance, erratum.constants)]
     )
-    seconds = time.perf_counter() - begun
-    verified = Verified(
+    seconds = time.perf_counter() - start
+    result = Verified(
         statement=statement,
         claim=_claim(statement, trial),
         worst=instance,
@@ -180,33 +193,44 @@ def replay(path: str | Path) -> Verification:
         seconds=seconds,
         replayed=True,
     )
-    return Verification(statements=(verified,), seed=instance.seed, seconds=seconds)
+    return Verification(statements=(result,), seed=instance.seed, seconds=seconds)
 
 
-def _verified(statement: Statement, instances: int | None, seed: int, mutations: bool) -> Verified:
-    begun = time.perf_counter()
-    trial = try_statement(statement, instances=instances, seed=seed)
+def _verify_one(
+    statement: Statement, instances: int | None, seed: int, mutations: bool, draw: DrawInstance
+) -> Verified:
+    start = time.perf_counter()
+    trial = try_statement(statement, instances=instances, seed=seed, draw=draw)
     printed = tuple(
-        (erratum, try_printed(statement, erratum, instances=instances, seed=seed))
+        (erratum, try_printed(statement, erratum, instances=instances, seed=seed, draw=draw))
         for erratum in statement.errata
     )
-    mutants = tuple(try_mutants(statement, seed=seed).items()) if mutations else ()
+    mutants = tuple(try_mutants(statement, seed=seed, draw=draw).items()) if mutations else ()
     return Verified(
         statement=statement,
         claim=_claim(statement, trial),
         worst=trial.worst,
         printed=printed,
         mutants=mutants,
-        seconds=time.perf_counter() - begun,
+        seconds=time.perf_counter() - start,
     )
 
 
 def try_printed(
-    statement: Statement, erratum: Erratum, *, instances: int | None = None, seed: int = 0
+    statement: Statement,
+    erratum: Erratum,
+    *,
+    instances: int | None = None,
+    seed: int = 0,
+    draw: DrawInstance = draw_instance,
 ) -> Trial:
-    """The printed form on as many instances; on more, up to the usual number, until it fails."""
+    """Try the form that the paper prints. The arguments are those of `try_statement`.
+
+    If it holds on these instances, up to the statement's own number are tried until one fails.
+    """
     options: dict[str, Any] = {
         "seed": seed,
+        "draw": draw,
         "constants": erratum.constants,
         "without": erratum.without or "",
     }
@@ -216,15 +240,18 @@ def try_printed(
     return trial
 
 
-def try_mutants(statement: Statement, *, seed: int = 0) -> dict[str, bool]:
-    """Whether the check catches each mutation, and each hypothesis that is left out."""
+def try_mutants(
+    statement: Statement, *, seed: int = 0, draw: DrawInstance = draw_instance
+) -> dict[str, bool]:
+    """Whether the check catches each mutation and each broken hypothesis."""
+    options: dict[str, Any] = {"seed": seed, "until_failure": True, "draw": draw}
     caught = {}
     for mutation in statement.mutations:
         name = ", ".join(f"{key}={value!r}" for key, value in mutation.items())
-        trial = try_statement(statement, seed=seed, constants=mutation, until_failure=True)
+        trial = try_statement(statement, constants=mutation, **options)
         caught[name] = not trial.met
     for hypothesis in statement.without:
-        trial = try_statement(statement, seed=seed, without=hypothesis, until_failure=True)
+        trial = try_statement(statement, without=hypothesis, **options)
         caught[f"without: {hypothesis}"] = not trial.met
     return caught
 
@@ -251,4 +278,4 @@ def _json_number(value: float) -> float | str:
 
 def _require_integer(name: str, value: Any, low: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise UsageError(f"{name}: received {value!r}, allowed is an integer, at least {low}")
+        raise UsageError(f"{name}: received {value!r}, allowed is an integer of at least {low}")

@@ -1,0 +1,21 @@
+"""Statements of `kernel`: linear RNNs in the kernel regime.
+
+Statements about growing width n are checked at two or three widths, against the predicted rate.
+"""
+
+# Importing a topic registers its statements.
+from tacit.statements.kernel import (
+    impulse,
+    tangent,
+    tangent_proof,
+    training,
+    training_proof,
+)
+
+__all__ = [
+    "impulse",
+    "tangent",
+    "tangent_proof",
+    "training",
+    "training_proof",
+]

@@ -1,0 +1,18 @@
+"""Statements of `memoryless`: temporal extrapolation from a teacher without memory.
+
+Equation numbers are those of the whole paper, where the supplement continues the count: its (7) is
+(20), its Lemma 3.1 is Lemma C.1.
+"""
+
+# Importing a topic registers its statements.
+from tacit.statements.memoryless import (
+    loss,
+    solutions,
+    symmetry,
+)
+
+__all__ = [
+    "loss",
+    "solutions",
+    "symmetry",
+]

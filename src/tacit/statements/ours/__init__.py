@@ -1,0 +1,23 @@
+"""Statements that are not in the papers: what `tacit.theory` adds to them.
+
+They are derived in the docstrings of the functions named by `place`.
+"""
+
+# Importing a topic registers its statements.
+from tacit.statements.ours import (
+    kernel,
+    lazy,
+    linear,
+    moments,
+    quadrature,
+    small_start,
+)
+
+__all__ = [
+    "kernel",
+    "lazy",
+    "linear",
+    "moments",
+    "quadrature",
+    "small_start",
+]
