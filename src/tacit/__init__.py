@@ -1,13 +1,14 @@
 """What gradient descent does without being told.
 
 tacit is a laboratory for the implicit bias of gradient descent in recurrent networks and matrix
-factorisations. Rooms are imported when they are first used, so that `import tacit` is light:
+factorisations. Importing it is quick: each part is imported when it is first used.
 
-- `tacit.reproduce("lowdim/fig1a", width=[40, 100])` runs an experiment;
-- `tacit.descend(model, problem, method, stop=...)` trains a model, or thousands at once;
-- `tacit.models`, `tacit.problems`, `tacit.descent`, `tacit.measures` are the parts;
-- `tacit.theory` predicts the same numbers without training;
+- `tacit.reproduce("lowdim/fig1a", width=[40, 100])` runs an experiment.
+- `tacit.descend(model, problem, method, stop=...)` trains one model, or thousands at once.
+- `tacit.models`, `tacit.problems`, `tacit.descent` and `tacit.measures` are the parts.
+- `tacit.theory` predicts the same numbers without training.
 - `tacit.verify("memoryless/lemma3.1")` checks the papers' statements on random instances.
+- `tacit.experiments` has what you need to write an experiment of your own.
 """
 
 import importlib
