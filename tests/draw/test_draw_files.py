@@ -118,11 +118,25 @@ def test_a_failed_save_keeps_the_old_file(figure, tmp_path, monkeypatch):
     path.write_text("old")
 
     def fail(self, target, **options):
-        target.write_text("half")
+        target.write(b"half")
         raise OSError("disk full")
 
     monkeypatch.setattr("matplotlib.backends.backend_agg.FigureCanvasAgg.print_png", fail)
     with pytest.raises(OSError, match="disk full"):
+        save_png(figure, path)
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["figure.png"]
+
+
+def test_a_full_disk_keeps_the_old_file(figure, tmp_path, monkeypatch):
+    path = tmp_path / "figure.png"
+    path.write_text("old")
+
+    def fail(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="could not be written: No space left on device"):
         save_png(figure, path)
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["figure.png"]

@@ -228,10 +228,10 @@ def test_the_page_is_replaced_whole(tmp_path, monkeypatch):
     write_index(tmp_path, [entry()])
     assert (tmp_path / "index.html").read_bytes() == before
 
-    def fail(source, target):
+    def fail(handle):
         raise OSError("disk full")
 
-    monkeypatch.setattr("os.replace", fail)
+    monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="disk full"):
         write_index(tmp_path, [])
     assert (tmp_path / "index.html").read_bytes() == before

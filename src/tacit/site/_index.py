@@ -1,14 +1,13 @@
 """The page `index.html`: a table of all claims, then every experiment with its figure."""
 
 import math
-import os
-import uuid
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from tacit._files import write_atomically
 from tacit.site._style import CSS
 
 _DASH = "—"
@@ -58,12 +57,7 @@ def write_index(results_dir: Path, entries: Sequence[Mapping[str, Any]]) -> Path
         or '<p class="none">There are no results here yet.</p>',
     )
     path = results_dir / "index.html"
-    temporary = results_dir / f".index.html.{uuid.uuid4().hex}"
-    try:
-        temporary.write_text(page, encoding="utf-8")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_atomically(path, page.encode())
     return path
 
 

@@ -1,6 +1,6 @@
 """Stored results: one immutable file a batch, cells addressed by content, xarray on the way out."""
 
-from tacit.store._atomic import write_atomically
+from tacit._files import WriteError, write_atomically
 from tacit.store._dimensions import (
     ADDED,
     CELL,
@@ -50,7 +50,7 @@ from tacit.store._dimensions import (
     UNIT,
     WIDTH,
 )
-from tacit.store._errors import StoreError, WriteError
+from tacit.store._errors import StoreError
 from tacit.store._failures import FailedCells
 from tacit.store._key import canonical, cell_key
 from tacit.store._plan import Plan

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.store._atomic import write_atomically
+from tacit._files import write_atomically
 from tacit.store._files import names_in, next_name, set_aside
 from tacit.store._key import canonical
 from tacit.store._part import Identity

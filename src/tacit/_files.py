@@ -1,17 +1,32 @@
 """Files and folders that are there whole or not at all."""
 
 import contextlib
+import errno
 import os
 import shutil
 import time
 import uuid
 from pathlib import Path
 
-from tacit.store._errors import WriteError
-
 _TEMPORARY = ".tmp"
 # Long after any write has ended, also where the clocks of two machines on one disk differ.
 _STALE_SECONDS = 24 * 3600.0
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class WriteError(OSError):
+    """A file that could not be written: the disk is full, or the folder is not ours to write."""
+
+    def __init__(self, path: str | os.PathLike[str], cause: OSError) -> None:
+        remedy = "free some space" if cause.errno in _NO_SPACE else "make the folder writable"
+        super().__init__(
+            cause.errno,
+            f"{Path(path)} could not be written: {cause.strerror or cause}; what was stored before "
+            f"is whole: {remedy}, then the same command goes on from there",
+        )
+
+    def __str__(self) -> str:
+        return str(self.strerror)
 
 
 def sync_folder(folder: Path) -> None:
