@@ -21,9 +21,11 @@ from tacit.draw import (
     Panel,
     Points,
     Text,
+    save_both,
     save_png,
     save_svg,
     to_html,
+    to_plotly,
 )
 
 MAKE = """
@@ -179,6 +181,17 @@ def test_html_says_where_plotly_comes_from(figure):
     assert len(to_html(figure, include_plotlyjs=True)) > 1_000_000
     with pytest.raises(ValueError, match="include_plotlyjs must be one of False, 'cdn', True"):
         to_html(figure, include_plotlyjs="local")
+
+
+def test_without_plotly_files_are_written_and_pages_say_what_to_install(
+    figure, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "plotly", None)  # as if it were not installed
+    for path in save_both(figure, tmp_path / "figure"):
+        assert path.stat().st_size > 1000
+    for interactive in (to_html, to_plotly):
+        with pytest.raises(ImportError, match=r"^plotly is not installed.*'tacit\[report\]'$"):
+            interactive(figure)
 
 
 def test_data_near_the_largest_float_can_be_drawn(tmp_path):

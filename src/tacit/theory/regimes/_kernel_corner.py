@@ -109,7 +109,7 @@ def kernel_response(
     return learned.reshape(*learned.shape, *(1,) * (response.ndim - 1)) * response
 
 
-def _checked(target: Any, length: int) -> Float[np.ndarray, "lags *entries"]:
+def _checked(target: Any, length: int) -> Float[np.ndarray, " lags *entries"]:
     response = np.asarray(target)
     if response.dtype.kind not in "fiu" or response.ndim not in (1, 3) or 0 in response.shape:
         raise ValueError(
