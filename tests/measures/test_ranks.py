@@ -110,21 +110,24 @@ def test_namespaces(rank):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: measures.effective_rank(np.ones(3)), r"matrix must be a matrix .* got the shape"),
+        (
+            lambda: measures.effective_rank(np.ones(3)),
+            r"matrix: received the shape.*must be a matrix",
+        ),
         (lambda: measures.stable_rank(np.ones((0, 2))), "not empty"),
-        (lambda: measures.stable_rank([[1.0], [1.0, 2.0]]), "matrix must be a matrix"),
-        (lambda: measures.stable_rank(np.array([[np.nan]])), "matrix must be finite"),
-        (lambda: measures.stable_rank(np.array([[1j]])), "matrix must be real"),
-        (lambda: measures.stable_rank(np.array([["a"]])), "matrix must hold numbers"),
+        (lambda: measures.stable_rank([[1.0], [1.0, 2.0]]), "matrix: received .*must be a matrix"),
+        (lambda: measures.stable_rank(np.array([[np.nan]])), "matrix: received .*must be finite"),
+        (lambda: measures.stable_rank(np.array([[1j]])), "matrix: received .*must be real"),
+        (lambda: measures.stable_rank(np.array([["a"]])), "matrix: received .*must hold numbers"),
         (lambda: measures.numerical_rank(np.eye(2), tolerance=-1.0), "tolerance"),
         (lambda: measures.numerical_rank(np.eye(2), tolerance=1.0), "tolerance"),
         (
             lambda: measures.effective_rank_from_singular_values(np.eye(2)),
-            "values must be a vector",
+            "values: received .*must be a vector",
         ),
         (
             lambda: measures.effective_rank_from_singular_values([1.0, -1.0]),
-            "values must be singular values",
+            "values: received .*must be singular values",
         ),
     ],
 )

@@ -212,7 +212,7 @@ def test_unreadable_files_are_named_and_skipped(tmp_path):
     assert [found["experiment"] for found in entries] == ["lowdim/fig1a"]
     assert set(told) == {*broken, "binary"}
     assert all(told.values())
-    assert "object was expected, got list" in told["list"]
+    assert "received list, a JSON object was expected" in told["list"]
     with pytest.warns(UserWarning, match=r"skipped .*claims\.json: "):
         read_entries(tmp_path)
 

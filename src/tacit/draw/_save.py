@@ -1,4 +1,4 @@
-"""Figures to files, whole or not at all, and the same bytes for the same figure."""
+"""Figures to files: complete or not at all, and the same bytes for the same figure."""
 
 import io
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def save_png(figure: Figure, path: str | Path) -> Path:
 
 
 def save_svg(figure: Figure, path: str | Path) -> Path:
-    """Write the figure as an SVG, text as outlines, without date."""
+    """Write the figure as an SVG, text as outlines, without a date."""
     return _write(to_matplotlib(figure), figure, Path(path), "svg")
 
 

@@ -109,8 +109,8 @@ def numerical_rank_from_singular_values(
         tolerance = spectrum.size * float(xp.finfo(spectrum.dtype).eps)
     if not 0 <= tolerance < 1:
         raise ValueError(
-            "tolerance is relative to the largest singular value and must lie in [0, 1), "
-            f"got {tolerance!r}"
+            f"tolerance: received {tolerance!r}, it must lie in [0, 1), relative to the largest "
+            "singular value"
         )
     rank = xp.sum(spectrum > tolerance * xp.max(spectrum))
     # Not int64, which JAX's default settings cannot compare with a number without a warning.
@@ -121,8 +121,8 @@ def _spectrum(values: ArrayLike) -> AnyArray:
     checked = finite("values", as_real("values", values, (1,), "a vector of singular values"))
     if not isinstance(checked, jax.Array) and checked.min() < 0:
         raise ValueError(
-            f"values must be singular values, which are not negative, got {checked.min():.6g}; "
-            "take absolute values of the eigenvalues of a symmetric matrix"
+            f"values: received {checked.min():.6g}, they must be singular values, which are not "
+            "negative; take absolute values of the eigenvalues of a symmetric matrix"
         )
     return checked
 

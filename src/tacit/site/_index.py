@@ -45,7 +45,7 @@ side of its bound; a run is as expected when every decided verdict is the expect
 def write_index(results_dir: Path, entries: Sequence[Mapping[str, Any]]) -> Path:
     """Write `results_dir/index.html` from what `read_entries` found, and return its path.
 
-    The page is self-contained but for the figures, which it shows from `<experiment>/figure.svg`
+    The page is self-contained except for the figures, which it shows from `<experiment>/figure.svg`
     beside it. It is replaced whole: a reader never sees half a page.
     """
     results_dir.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ def _section(results_dir: Path, entry: Mapping[str, Any]) -> str:
 
 
 def _surprising(claim: Mapping[str, Any]) -> bool:
-    """Whether a claim was decided against its expectation; an undecided one says nothing."""
+    """Whether a claim was decided against its expectation; an undecided one was not."""
     verdict = claim.get("verdict")
     return verdict in ("holds", "fails") and verdict != claim.get("expected")
 
