@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce test lint bench clean
+.PHONY: help setup reproduce test lint lowest bench clean
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -23,10 +23,14 @@ reproduce: setup ## every experiment at the quick preset, then results/index.htm
 test: setup ## the whole test suite
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-lint: setup ## formatting, lint and types
+lint: setup ## formatting, lint, types and import arrows
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+lowest: ## a light part of the tests, with the lowest versions that pyproject.toml allows
+	PYTHON=$(PYTHON) tools/lowest
 
 $(VENV)/.bench: pyproject.toml $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
@@ -36,4 +40,4 @@ bench: $(VENV)/.bench ## speed against peers, one JSON line each
 	$(BIN)/python -m benchmarks
 
 clean: ## remove the environment and caches (never results)
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-lowest .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

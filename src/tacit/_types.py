@@ -1,7 +1,7 @@
 """Array aliases and the precision mechanism: the one file that every room may import.
 
-JAX makes float32 arrays unless its x64 mode is on, silently. Every public door that computes
-in JAX is therefore wrapped in `precise`: it looks at the arrays that it was given and, if any of
+Without its x64 mode, JAX silently makes float32 arrays. Every public function that computes in
+JAX is therefore wrapped in `precise`: it looks at the arrays that it was given and, if any of
 them is a 64-bit one, computes inside `jax.enable_x64(True)`. The user's settings are never changed,
 and what goes in as float64 comes out as float64.
 """

@@ -123,6 +123,14 @@ def test_an_experiment_of_ones_own_end_to_end(own: Path, tmp_path: Path):
     assert "holds" in done.stderr
 
 
+def test_plotly_is_not_needed(own: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly", None)  # as if it were not installed
+    done = tacit("reproduce", "coin.py", "--preset", "smoke", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "results" / "mine" / "coin"
+    assert {"figure.png", "figure.svg"} <= {path.name for path in folder.iterdir()}
+
+
 def test_stored_cells_are_not_computed_again(own: Path, tmp_path: Path):
     tacit("reproduce", "coin.py", cwd=tmp_path)
     again = tacit("reproduce", "coin.py", cwd=tmp_path)

@@ -21,9 +21,11 @@ from tacit.draw import (
     Panel,
     Points,
     Text,
+    save_both,
     save_png,
     save_svg,
     to_html,
+    to_plotly,
 )
 
 MAKE = """
@@ -118,11 +120,25 @@ def test_a_failed_save_keeps_the_old_file(figure, tmp_path, monkeypatch):
     path.write_text("old")
 
     def fail(self, target, **options):
-        target.write_text("half")
+        target.write(b"half")
         raise OSError("disk full")
 
     monkeypatch.setattr("matplotlib.backends.backend_agg.FigureCanvasAgg.print_png", fail)
     with pytest.raises(OSError, match="disk full"):
+        save_png(figure, path)
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["figure.png"]
+
+
+def test_a_full_disk_keeps_the_old_file(figure, tmp_path, monkeypatch):
+    path = tmp_path / "figure.png"
+    path.write_text("old")
+
+    def fail(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="could not be written: No space left on device"):
         save_png(figure, path)
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["figure.png"]
@@ -163,8 +179,21 @@ def test_html_is_a_well_formed_div_that_repeats_itself(figure):
 def test_html_says_where_plotly_comes_from(figure):
     assert "https://cdn.plot.ly" in to_html(figure, include_plotlyjs="cdn")
     assert len(to_html(figure, include_plotlyjs=True)) > 1_000_000
-    with pytest.raises(ValueError, match="include_plotlyjs must be one of False, 'cdn', True"):
+    with pytest.raises(
+        ValueError, match=r"include_plotlyjs: received .*must be one of False, 'cdn', True"
+    ):
         to_html(figure, include_plotlyjs="local")
+
+
+def test_without_plotly_files_are_written_and_pages_say_what_to_install(
+    figure, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "plotly", None)  # as if it were not installed
+    for path in save_both(figure, tmp_path / "figure"):
+        assert path.stat().st_size > 1000
+    for interactive in (to_html, to_plotly):
+        with pytest.raises(ImportError, match=r"^plotly is not installed.*'tacit\[report\]'$"):
+            interactive(figure)
 
 
 def test_data_near_the_largest_float_can_be_drawn(tmp_path):

@@ -110,24 +110,42 @@ def test_namespaces(rank):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: measures.effective_rank(np.ones(3)), r"matrix must be a matrix .* got the shape"),
+        (
+            lambda: measures.effective_rank(np.ones(3)),
+            r"matrix: received the shape.*must be a matrix",
+        ),
         (lambda: measures.stable_rank(np.ones((0, 2))), "not empty"),
-        (lambda: measures.stable_rank([[1.0], [1.0, 2.0]]), "matrix must be a matrix"),
-        (lambda: measures.stable_rank(np.array([[np.nan]])), "matrix must be finite"),
-        (lambda: measures.stable_rank(np.array([[1j]])), "matrix must be real"),
-        (lambda: measures.stable_rank(np.array([["a"]])), "matrix must hold numbers"),
+        (lambda: measures.stable_rank([[1.0], [1.0, 2.0]]), "matrix: received .*must be a matrix"),
+        (lambda: measures.stable_rank(np.array([[np.nan]])), "matrix: received .*must be finite"),
+        (lambda: measures.stable_rank(np.array([[1j]])), "matrix: received .*must be real"),
+        (lambda: measures.stable_rank(np.array([["a"]])), "matrix: received .*must hold numbers"),
         (lambda: measures.numerical_rank(np.eye(2), tolerance=-1.0), "tolerance"),
         (lambda: measures.numerical_rank(np.eye(2), tolerance=1.0), "tolerance"),
         (
             lambda: measures.effective_rank_from_singular_values(np.eye(2)),
-            "values must be a vector",
+            "values: received .*must be a vector",
         ),
         (
             lambda: measures.effective_rank_from_singular_values([1.0, -1.0]),
-            "values must be singular values",
+            "values: received .*must be singular values",
         ),
     ],
 )
 def test_ranks_refuse_bad_input(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_a_stack_of_matrices_keeps_its_diverged_ones_as_nan():
+    stack = np.random.default_rng(0).normal(size=(2, 3, 4, 3))
+    stack[0, 1, 2, 2], stack[1, 2, 0, 0] = np.nan, np.inf
+    found = measures.singular_values_or_nan(stack)
+    assert found.shape == (2, 3, 3)
+    for place in np.ndindex(2, 3):
+        if place in [(0, 1), (1, 2)]:
+            assert np.isnan(found[place]).all()
+        else:
+            np.testing.assert_array_equal(found[place], measures.singular_values(stack[place]))
+    assert measures.singular_values_or_nan(np.empty((0, 2, 2))).shape == (0, 2)
+    with pytest.raises(ValueError, match=r"matrices: received the shape \(3,\)"):
+        measures.singular_values_or_nan(np.ones(3))

@@ -95,9 +95,12 @@ def test_the_balanced_split_of_a_matrix_is_balanced():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: measures.hankel(np.ones((3, 2))), "response must be of shape"),
-        (lambda: measures.hankel(np.ones(3), rows=4), r"rows must be an integer in \[1"),
-        (lambda: measures.hankel(np.ones(3), rows=0), "rows must be"),
+        (lambda: measures.hankel(np.ones((3, 2))), "response: received .*must be of shape"),
+        (
+            lambda: measures.hankel(np.ones(3), rows=4),
+            r"rows: received .*must be an integer in \[1",
+        ),
+        (lambda: measures.hankel(np.ones(3), rows=0), "rows: received .*must be"),
         (lambda: measures.hankel_singular_values(np.array([1.0, np.nan])), "must be finite"),
         (lambda: measures.extrapolation_error(np.ones(3), np.ones(4), start=1), "one shape"),
         (lambda: measures.extrapolation_error(np.ones(3), np.ones(3), start=3), "start < stop"),
@@ -105,11 +108,14 @@ def test_the_balanced_split_of_a_matrix_is_balanced():
             lambda: measures.extrapolation_error(np.ones(3), np.ones(3), start=1, stop=4),
             "stop ≤ length",
         ),
-        (lambda: measures.balancedness(np.ones((2, 1)), np.ones((2, 1))), "C must have the shape"),
+        (
+            lambda: measures.balancedness(np.ones((2, 1)), np.ones((2, 1))),
+            "C: received .*must have the shape",
+        ),
         (lambda: measures.factor_balancedness([]), "at least one matrix"),
         (
             lambda: measures.factor_balancedness([np.ones((2, 3)), np.ones((2, 3))]),
-            r"factors\[1\] must have 2 columns",
+            r"factors\[1\]: received .*must have 2 columns",
         ),
     ],
 )

@@ -158,7 +158,7 @@ def test_lanes_one_by_one_have_the_gradients_of_lanes_together():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"dt": 1.5}, r"dt must lie in \(0, 1\]"),
+        ({"dt": 1.5}, r"dt: received .*must lie in \(0, 1\]"),
         ({"inputs": np.zeros((3, 1))}, r"must be \(units, units\)"),
         ({"inputs": np.zeros((2, 1), np.float32)}, "must have one dtype"),
         ({"outputs": np.zeros(2)}, "must have the axes"),

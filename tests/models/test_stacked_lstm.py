@@ -137,11 +137,11 @@ def test_random_weights_fill_their_intervals():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"biases": [np.zeros(8)]}, "one entry a layer"),
+        ({"biases": [np.zeros(8)]}, "one entry for each layer"),
         ({"input_weights": [np.ones((8, 3)), np.ones((8, 3))]}, r"input_weights\[1\]"),
         ({"recurrent_weights": [np.ones((7, 2)), np.ones((8, 2))]}, "recurrent_weights"),
         ({"readout": np.ones((1, 3))}, "readout"),
-        ({"readout_bias": np.zeros(2)}, "readout_bias must have 1"),
+        ({"readout_bias": np.zeros(2)}, "readout_bias: received .*must have 1"),
         ({"readout_bias": np.zeros(1, np.float32)}, "dtype"),
     ],
 )

@@ -67,9 +67,9 @@ def test_the_root_squares_to_the_second_moment():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="inputs must be"):
+    with pytest.raises(ValueError, match=r"inputs: received .*must be"):
         LinearDataLoss.of(model(0, 1), np.ones((3, 4, 2)))
-    with pytest.raises(ValueError, match="longest must be"):
+    with pytest.raises(ValueError, match=r"longest: received .*must be"):
         LinearDataLoss.of(model(0, 1), np.ones((3, 4, 1)), longest=3)
-    with pytest.raises(ValueError, match="sequences must be"):
+    with pytest.raises(ValueError, match=r"sequences: received .*must be"):
         LinearSampledLoss(jnp.zeros((4, 1, 1)), jnp.ones(4), 0)

@@ -1,7 +1,5 @@
 """Losses and teachers of memoryless: the ½, the weights of lags, the gradients (5)-(7), samples."""
 
-import re
-
 import jax
 import numpy as np
 import pytest
@@ -140,18 +138,36 @@ TARGET = np.zeros((4, 1, 1))
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: half_population_loss(memoryless_teacher(1.0), 0), "length must lie in"),
-        (lambda: half_population_loss(memoryless_teacher(1.0), 5, longest=4), "length must lie in"),
-        (lambda: adversarial_population_loss(TARGET, 5), "length must lie in [1, lags = 4]"),
-        (lambda: weighted_population_loss(TARGET[:, 0, 0], np.ones(4)), "target must have"),
-        (lambda: weighted_population_loss(TARGET, np.ones(3)), "weights must have"),
-        (lambda: weighted_population_loss(TARGET, -np.ones(4)), "weights must be finite"),
-        (lambda: memoryless_teacher(np.nan), "weight must be a finite"),
-        (lambda: memoryless_teacher(np.ones(3)), "weight must be a finite"),
-        (lambda: linear_teacher(0, key=jax.random.key(0)), "order must be"),
-        (lambda: linear_teacher(2, radius=1.0, key=jax.random.key(0)), "radius must lie"),
+        (
+            lambda: half_population_loss(memoryless_teacher(1.0), 0),
+            "length: received .*must lie in",
+        ),
+        (
+            lambda: half_population_loss(memoryless_teacher(1.0), 5, longest=4),
+            "length: received .*must lie in",
+        ),
+        (
+            lambda: adversarial_population_loss(TARGET, 5),
+            "length: received .*must lie in \\[1, lags = 4",
+        ),
+        (
+            lambda: weighted_population_loss(TARGET[:, 0, 0], np.ones(4)),
+            "target: received .*must have",
+        ),
+        (lambda: weighted_population_loss(TARGET, np.ones(3)), "weights: received .*must have"),
+        (
+            lambda: weighted_population_loss(TARGET, -np.ones(4)),
+            "weights: received .*must be finite",
+        ),
+        (lambda: memoryless_teacher(np.nan), "weight: received .*must be a finite"),
+        (lambda: memoryless_teacher(np.ones(3)), "weight: received .*must be a finite"),
+        (lambda: linear_teacher(0, key=jax.random.key(0)), "order: received .*must be"),
+        (
+            lambda: linear_teacher(2, radius=1.0, key=jax.random.key(0)),
+            "radius: received .*must lie",
+        ),
     ],
 )
 def test_wrong_arguments_are_named(call, words):
-    with pytest.raises(ValueError, match=re.escape(words)):
+    with pytest.raises(ValueError, match=words):
         call()

@@ -172,12 +172,15 @@ def test_simple_and_cosine():
 @pytest.mark.parametrize(
     ("door", "words"),
     [
-        (lambda: FlipFlop(dt=0.0), r"dt must lie in \(0, 1\]"),
-        (lambda: FlipFlop().sample(KEY, 0), "batch must be a positive integer"),
-        (lambda: FlipFlop().sample(KEY, 1, dtype=int), "dtype must be a real floating one"),
-        (lambda: Mante(coherences=(-1.0,)), "coherences must be positive"),
-        (lambda: Romo(gap=1.0), "gap must lie in"),
-        (lambda: Romo(duration=20.0), "duration must hold the longest trial"),
+        (lambda: FlipFlop(dt=0.0), r"dt: received .*must lie in \(0, 1\]"),
+        (lambda: FlipFlop().sample(KEY, 0), "batch: received .*must be a positive integer"),
+        (
+            lambda: FlipFlop().sample(KEY, 1, dtype=int),
+            "dtype: received .*must be a real floating one",
+        ),
+        (lambda: Mante(coherences=(-1.0,)), "coherences: received .*must be positive"),
+        (lambda: Romo(gap=1.0), "gap: received .*must lie in"),
+        (lambda: Romo(duration=20.0), "duration: received .*must hold the longest trial"),
     ],
 )
 def test_bad_input(door, words):

@@ -212,7 +212,7 @@ def test_unreadable_files_are_named_and_skipped(tmp_path):
     assert [found["experiment"] for found in entries] == ["lowdim/fig1a"]
     assert set(told) == {*broken, "binary"}
     assert all(told.values())
-    assert "object was expected, got list" in told["list"]
+    assert "received list, a JSON object was expected" in told["list"]
     with pytest.warns(UserWarning, match=r"skipped .*claims\.json: "):
         read_entries(tmp_path)
 
@@ -228,10 +228,10 @@ def test_the_page_is_replaced_whole(tmp_path, monkeypatch):
     write_index(tmp_path, [entry()])
     assert (tmp_path / "index.html").read_bytes() == before
 
-    def fail(source, target):
+    def fail(handle):
         raise OSError("disk full")
 
-    monkeypatch.setattr("os.replace", fail)
+    monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="disk full"):
         write_index(tmp_path, [])
     assert (tmp_path / "index.html").read_bytes() == before

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit import _files as files
 from tacit.store import Store, StoreError, Variable, provenance
-from tacit.store import _atomic as atomic
 
 ORIGIN = provenance({"steps": 3}, seconds=0.5, device="cpu: test", precision="float64")
 VARIABLES = {
@@ -153,7 +153,7 @@ def test_a_full_disk_leaves_nothing_behind(store, monkeypatch):
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(atomic.os, "fsync", full)
+    monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
         add(store, [40], [1])
     monkeypatch.undo()

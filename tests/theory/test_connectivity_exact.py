@@ -14,8 +14,8 @@ from tacit.theory.connectivity import (
     conserved,
     conserved_drift,
     exact_g0,
-    flow,
     large_n,
+    learning_curve,
     output_series,
     singular_value_series,
 )
@@ -61,7 +61,7 @@ def dense_flow(W0, w, m, target: float, times: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def small_network_curve() -> LearningCurve:
-    return flow(*network(40, 0.6, 3), targets=(0.5, 2.0, -1.0))
+    return learning_curve(*network(40, 0.6, 3), targets=(0.5, 2.0, -1.0))
 
 
 @pytest.mark.parametrize("target", [*TARGETS, -1.5])
@@ -88,7 +88,7 @@ def test_the_papers_targets_take_the_trials_times():
 @pytest.mark.parametrize("target", [0.5, 2.0])
 def test_flow_is_the_dense_integration(target):
     W0, w, m = network(100, 0.6, 0)
-    curve = flow(W0, w, m, targets=(0.5, 2.0))
+    curve = learning_curve(W0, w, m, targets=(0.5, 2.0))
     times = np.linspace(0, 1.5, 4) * curve.learning_time(target)
     expected = dense_flow(W0, w, m, target, times)
     change = curve.change(times, target=target)
@@ -159,7 +159,10 @@ def test_large_n_is_where_networks_go():
     assert abs(limit.initial_output) < 1e-15
     sizes, gaps = (50, 300), []
     for size in sizes:
-        times = [flow(*network(size, 0.5, seed), targets=1.0).learning_time() for seed in range(8)]
+        times = [
+            learning_curve(*network(size, 0.5, seed), targets=1.0).learning_time()
+            for seed in range(8)
+        ]
         gaps.append(np.sqrt(np.mean((np.array(times) / limit.learning_time() - 1) ** 2)))
     assert gaps[1] < 0.15  # 1/√N: about 0.3 and 0.1
     assert gaps[1] < gaps[0]
@@ -235,20 +238,35 @@ def test_a_curve_beyond_its_end_stays_at_its_target():
 @pytest.mark.parametrize(
     ("door", "words"),
     [
-        (lambda: exact_g0(np.nan), "target must be a finite number"),
+        (lambda: exact_g0(np.nan), "target: received .*must be a finite number"),
         (lambda: exact_g0(0.0).output(1.0), "nothing to learn"),
-        (lambda: exact_g0(1.0).output([-1.0]), "times must be numbers from 0 on"),
-        (lambda: exact_g0(1.0).learning_time(fraction=1.5), "fraction must lie between"),
-        (lambda: exact_g0(1.0).singular_values(1.0, count=0), "count must be an integer"),
-        (lambda: large_n(1.0, targets=1.0), r"g must lie in \[0, 1\)"),
+        (lambda: exact_g0(1.0).output([-1.0]), "times: received .*must be numbers from 0 on"),
+        (
+            lambda: exact_g0(1.0).learning_time(fraction=1.5),
+            "fraction: received .*must lie between",
+        ),
+        (
+            lambda: exact_g0(1.0).singular_values(1.0, count=0),
+            "count: received .*must be an integer",
+        ),
+        (lambda: large_n(1.0, targets=1.0), r"g: received .*must lie in \[0, 1\)"),
         (lambda: large_n(0.5, targets=[]), "one target or more"),
         (lambda: large_n(0.0, targets=1.0).change(1.0), "no matrix in the limit"),
         (lambda: large_n(0.0, targets=1.0).output(1.0, target=1e6), "name it among the targets"),
         (lambda: large_n(0.0, targets=(1.0, 2.0)).output(1.0), "say which one"),
-        (lambda: flow(np.eye(3), np.ones(3), np.ones(3), targets=1), "eigenvalue of one"),
-        (lambda: flow(np.zeros((3, 2)), np.ones(3), np.ones(3), targets=1), "square matrix"),
-        (lambda: flow(np.zeros((3, 3)), np.ones(2), np.ones(3), targets=1), "3 entries"),
-        (lambda: flow(np.zeros((3, 3)), np.zeros(3), np.ones(3), targets=1), "must not be zero"),
+        (lambda: learning_curve(np.eye(3), np.ones(3), np.ones(3), targets=1), "eigenvalue of one"),
+        (
+            lambda: learning_curve(np.zeros((3, 2)), np.ones(3), np.ones(3), targets=1),
+            "square matrix",
+        ),
+        (
+            lambda: learning_curve(np.zeros((3, 3)), np.ones(2), np.ones(3), targets=1),
+            "w: received 2 entries.*must have 3",
+        ),
+        (
+            lambda: learning_curve(np.zeros((3, 3)), np.zeros(3), np.ones(3), targets=1),
+            "received zero",
+        ),
     ],
 )
 def test_bad_input(door, words):

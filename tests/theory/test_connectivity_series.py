@@ -5,9 +5,9 @@ import pytest
 
 from tacit.theory.connectivity import (
     change_norm,
-    flow,
     gradient_norm,
     large_n,
+    learning_curve,
     learning_time,
     limit_spectrum,
     output_series,
@@ -74,7 +74,7 @@ def test_shuffling_leaves_what_the_series_says(g):
         rng = np.random.default_rng(seed)
         W0 = rng.normal(size=(size, size)) * g / np.sqrt(size)
         w, m = np.linalg.qr(rng.normal(size=(size, 2)))[0].T
-        change = flow(W0, w, m, targets=target).change(tau)
+        change = learning_curve(W0, w, m, targets=target).change(tau)
         shuffled = rng.permutation(W0.ravel()).reshape(size, size)
         plain = w @ np.linalg.solve(np.eye(size) - shuffled, m)
         outputs.append(w @ np.linalg.solve(np.eye(size) - shuffled - change, m) - plain)
@@ -92,11 +92,11 @@ def test_shuffled_loss_is_that_of_the_shuffled_output():
 @pytest.mark.parametrize(
     ("door", "words"),
     [
-        (lambda: traces(-0.1), r"g must lie in \[0, 1\)"),
-        (lambda: shuffled_loss(1.0), r"g must lie in \[0, 1\)"),
-        (lambda: limit_spectrum(0.5, nodes=0), "nodes must be an integer"),
-        (lambda: change_norm(0.5, np.inf), "target must be a finite number"),
-        (lambda: output_series([-1.0], 1.0), "times must be numbers"),
+        (lambda: traces(-0.1), r"g: received .*must lie in \[0, 1\)"),
+        (lambda: shuffled_loss(1.0), r"g: received .*must lie in \[0, 1\)"),
+        (lambda: limit_spectrum(0.5, nodes=0), "nodes: received .*must be an integer"),
+        (lambda: change_norm(0.5, np.inf), "target: received .*must be a finite number"),
+        (lambda: output_series([-1.0], 1.0), "times: received .*must be numbers"),
     ],
 )
 def test_bad_input(door, words):

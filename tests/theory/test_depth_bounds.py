@@ -147,7 +147,10 @@ def test_the_condition_of_theorem_4_3_is_evaluated():
     ("make", "words"),
     [
         (lambda: alignment_bound(np.eye(2), np.ones(3), [1, 1]), ["A0 and b0", "(3,)"]),
-        (lambda: alignment_bound(np.eye(2), np.ones(2), [1, 1, 1]), ["targets", "2 values", "3"]),
+        (
+            lambda: alignment_bound(np.eye(2), np.ones(2), [1, 1, 1]),
+            ["targets: received 3", "must be 2"],
+        ),
         (lambda: alignment_bound(np.eye(2), np.ones(2), [1, 0]), ["targets", "not zero"]),
         (lambda: plasticity_bound(0.0, 1.0), ["diagonal", "positive"]),
         (lambda: plasticity_bound(1.0, -1.0), ["added", "positive"]),

@@ -179,7 +179,7 @@ def test_bad_input():
     x = np.ones((3, 1))
     with pytest.raises((ValueError, TypeError), match="nonlinearity"):  # the types are checked here
         recurrent_kernel(x, x, nonlinearity="erf", nu_w=0.5)
-    with pytest.raises(ValueError, match="nu_b is a variance"):
+    with pytest.raises(ValueError, match=r"nu_b: received .*a variance is"):
         recurrent_kernel(x, x, nonlinearity=Erf(), nu_w=0.5, nu_b=-1)
     with pytest.raises(ValueError, match="not smooth enough"):
         Smooth(np.abs, np.sign).moments(np.array(1.0), np.array(1.0), np.array(0.5))

@@ -55,9 +55,9 @@ def test_the_weights_are_those_of_least_norm():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (([1.0], 0, 5, 1.0), "length must be"),
-        (([1.0], 1, 1, 1.0), "width must exceed length = 1"),
-        (([1.0], 2, 5, 1.0), "teacher must hold its first length = 2"),
+        (([1.0], 0, 5, 1.0), "length: received .*must be"),
+        (([1.0], 1, 1, 1.0), "width: received .*must exceed length = 1"),
+        (([1.0], 2, 5, 1.0), "teacher: received .*must hold its first length = 2"),
         (([float("nan")], 1, 5, 1.0), r"teacher\[0\]"),
         (([1.0], 1, 5, float("inf")), "wrong_value"),
     ],

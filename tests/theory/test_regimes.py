@@ -67,12 +67,12 @@ def test_its_limits_in_time():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"length": 13}, "from 1 to the target's 12 lags, got 13"),
-        ({"length": 0}, "from 1 to the target's 12 lags, got 0"),
-        ({"target": np.ones((2, 2))}, "target must be a real impulse response"),
-        ({"target": np.full(12, np.nan)}, "target must be finite"),
-        ({"gamma0": -1.0}, "gamma0 must be finite"),
-        ({"nu_w": -1.0}, "nu_w is a variance"),
+        ({"length": 13}, "length: received 13.*from 1 to the target's 12 lags"),
+        ({"length": 0}, "length: received 0.*from 1 to the target's 12 lags"),
+        ({"target": np.ones((2, 2))}, "target: received .*must be a real impulse response"),
+        ({"target": np.full(12, np.nan)}, "target: received .*must be finite"),
+        ({"gamma0": -1.0}, "gamma0: received .*must be finite"),
+        ({"nu_w": -1.0}, "nu_w: received .*a variance is"),
     ],
 )
 def test_bad_input(change, words):
@@ -83,7 +83,7 @@ def test_bad_input(change, words):
 
 
 def test_bad_input_of_the_others():
-    with pytest.raises(ValueError, match="times must not be negative"):
+    with pytest.raises(ValueError, match=r"times: received .*must not be negative"):
         kernel_response(TEACHER, -1.0, length=5, nu_w=0.5)
-    with pytest.raises(ValueError, match="at must be a positive"):
+    with pytest.raises(ValueError, match=r"at: received .*must be a positive"):
         threshold(TEACHER, length=5, nu_w=0.5, at=0.0)

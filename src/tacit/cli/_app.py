@@ -34,7 +34,7 @@ Settings = Annotated[
 
 
 def _whole_number(text: str) -> int:
-    """Parsed here, so that the message holds what was received."""
+    """Parsed here, so that the message can quote what was received."""
     try:
         return int(text)
     except ValueError:
@@ -170,7 +170,7 @@ def merge_command(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Take stored parts that were made elsewhere: on a GPU machine, on a cluster."""
+    """Add stored parts that were made elsewhere: on a GPU machine or a cluster."""
     return _command("merge", sources, into=into, as_json=as_json)
 
 
@@ -239,7 +239,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is what comes back."""
+    """Run the command line and return the exit code."""
     _keep_compiled_programs()
     try:
         code = app(args=arguments, prog_name="tacit", standalone_mode=False)

@@ -10,7 +10,7 @@ from tacit.store import Store, StoreError, stores_in
 
 
 def run(sources: Sequence[Path], *, into: Path | None, as_json: bool) -> int:
-    """Take the parts of stores made elsewhere; what does not fit is found before any is taken."""
+    """Add the parts of stores made elsewhere; nothing is added unless everything fits."""
     pairs = _pairs(sources, results_folder(into))
     records = [_merged(target, found) for target, found in pairs.items()]
     if as_json:
@@ -28,7 +28,7 @@ def run(sources: Sequence[Path], *, into: Path | None, as_json: bool) -> int:
 
 
 def _pairs(sources: Sequence[Path], into: Path) -> dict[Path, list[Store]]:
-    """For each store to merge into, those to take from, all of one identity."""
+    """For each store to merge into, the stores to read, all of the same identity."""
     if into.exists() and not into.is_dir():
         raise StoreError(f"into: {into} is a file, not a folder of results or a store")
     pairs: dict[Path, list[Store]] = {}

@@ -1,4 +1,4 @@
-"""What the command line says of a sweep while it runs."""
+"""What the command line says about a sweep while it runs."""
 
 import shlex
 import sys
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Narrator:
-    """Shows events: progress on a terminal only, trouble always, on standard error."""
+    """Shows events on standard error: trouble always, progress only on a terminal."""
 
     def __init__(self, console: "Console", experiment: str) -> None:
         self._console = console
@@ -22,7 +22,7 @@ class Narrator:
         self._waiting = False
 
     def __call__(self, event: "SweepEvent") -> None:
-        """Take in one event."""
+        """Show one event."""
         self._total = event.total
         self._stored += event.kind in ("computed", "skipped")
         if event.kind == "computed" and self._console.is_terminal:
@@ -36,7 +36,7 @@ class Narrator:
             _say(f"{event.message} already ({event.batch.label}): what it computes is shared")
 
     def interrupted(self, arguments: Sequence[str]) -> None:
-        """Say what Ctrl-C has left, and how to go on: without --fresh, which would begin anew."""
+        """Say what Ctrl-C left, and how to resume: without --fresh, which starts again."""
         kept = (
             f"{self._stored} of {self._total} batches of {self._experiment} are stored"
             if self._total is not None

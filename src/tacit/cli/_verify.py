@@ -74,7 +74,7 @@ def _write_errata(path: Path, page: str) -> int:
 
 
 def _kept(done: "Verification", folder: Path) -> dict[str, Path]:
-    """The worst instance of what fails, in a file each."""
+    """The worst instance of each failing statement, each in its own file."""
     return {
         one.statement.id: one.worst.save(
             folder / "verify" / f"{one.statement.id}-seed{one.worst.seed}-{one.worst.index}.npz"
@@ -118,12 +118,12 @@ def _tell(console: "Console", done: "Verification", kept: dict[str, Path]) -> No
 
 
 def _room(console: "Console") -> int:
-    """What the other columns leave to the words."""
+    """The width that the other columns leave for the words."""
     return max(20, console.width - 130)
 
 
 def _lines(one: "Verified", kept: dict[str, Path]) -> list[str]:
-    """What the table has no room for: why, and where to look."""
+    """What does not fit into the table: why, and where to look."""
     name = one.statement.id
     lines = []
     for erratum, trial in one.printed:

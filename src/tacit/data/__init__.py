@@ -1,4 +1,4 @@
-"""Data sets by canonical address and checksum, or a copy at hand (`TACIT_DATA`)."""
+"""Data sets by canonical address and checksum, or from a local copy (`TACIT_DATA`)."""
 
 from tacit.data._glove import (
     GLOVE,

@@ -39,7 +39,7 @@ class WordVectors(NamedTuple):
 def word_vectors(
     path: str | os.PathLike[str] | None = None, *, words: Iterable[str] | None = None
 ) -> WordVectors:
-    """GloVe's vectors of 100 numbers, for all `words` that it knows or for all that are at hand.
+    """GloVe's vectors of 100 numbers, for the `words` that it knows, or for all words.
 
     From `path` (a folder with `vectors.npz` or with `glove.6B.zip`), or from `TACIT_DATA`: its
     folder `glove6B_100d_sst`, else `glove6B`.
@@ -67,7 +67,7 @@ def word_vectors_missing(path: str | os.PathLike[str] | None = None) -> str | No
 
 
 def read_glove(lines: Iterable[str], wanted: set[str] | None = None) -> WordVectors:
-    """Vectors in GloVe's own form: a word and its numbers in each line, apart by spaces."""
+    """Vectors in GloVe's own form: a word and its numbers in each line, separated by spaces."""
     names: list[str] = []
     rows: list[np.ndarray] = []
     for number, line in enumerate(lines, start=1):

@@ -1,4 +1,4 @@
-"""A data set that is not ours to carry: where it comes from, and how to know that it is the one."""
+"""A data set that is not ours to distribute: where it comes from, and how to recognise it."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ VARIABLE = "TACIT_DATA"
 
 
 class DataMissingError(RuntimeError):
-    """A data set is not at hand, or is not the one that is meant; the message says what to do."""
+    """A data set is missing, or is not the right one; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Source:
     def folder(self, path: str | os.PathLike[str] | None = None) -> Path:
         """The folder with the checked files: `path`, else `$TACIT_DATA/name`.
 
-        Raises `DataMissingError` with one sentence where it is not there or differs.
+        Raises `DataMissingError` with one sentence if it is missing or differs.
         """
         sentence = self.missing(path)
         if sentence is not None:
@@ -47,7 +47,7 @@ class Source:
         return self._place(path)
 
     def missing(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """What is wrong with the copy at hand, in a sentence; None if nothing is."""
+        """What is wrong with the local copy, in a sentence; None if nothing is."""
         if path is None and not os.environ.get(VARIABLE):
             return (
                 f"the data set {self.name} is not at hand: set {VARIABLE} to the folder that holds "
@@ -71,7 +71,7 @@ class Source:
         return None
 
     def fetch(self, path: str | os.PathLike[str] | None = None) -> Path:
-        """Fetch the files from their address, check them, and give back their folder."""
+        """Fetch the files from their address, check them, and return their folder."""
         if path is None and not os.environ.get(VARIABLE):
             raise ValueError(f"path: received none, and {VARIABLE} is not set; give a folder")
         folder = self._place(path)

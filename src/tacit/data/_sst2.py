@@ -37,7 +37,7 @@ SST2 = Source(
 
 
 class LabelledSentences(NamedTuple):
-    """Sentences as they are written in the data, tokens apart by spaces, and their labels."""
+    """Sentences as they are written in the data, tokens separated by spaces, and their labels."""
 
     sentences: tuple[str, ...]
     labels: np.ndarray  # 1: liked, 0: disliked
@@ -62,7 +62,8 @@ def read_labelled(file: str | os.PathLike[str]) -> LabelledSentences:
         label, tab, sentence = line.partition("\t")
         if label not in ("0", "1") or not tab or not sentence.split():
             raise DataMissingError(
-                f"{file}, line {number}: expected 0 or 1, a tab and a sentence, got {line[:40]!r}"
+                f"{file}, line {number}: received {line[:40]!r}, a line is 0 or 1, a tab and a "
+                "sentence"
             )
         sentences.append(sentence)
         labels.append(int(label))

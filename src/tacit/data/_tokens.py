@@ -8,7 +8,7 @@ _BRACKETS = {"-lrb-": "(", "-rrb-": ")"}
 
 
 def tokens(sentence: str, known: Mapping[str, int]) -> list[str]:
-    """The words of a sentence whose tokens stand apart by spaces.
+    """The words of a sentence whose tokens are separated by spaces.
 
     The treebank's names of brackets become brackets. A word with hyphens that is not `known` is cut
     at them, the hyphens being tokens too, if that gives a known word.

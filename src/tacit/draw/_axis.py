@@ -47,13 +47,15 @@ class Axis:
         check_positive("Axis", "threshold", self.threshold)
         if self.limits is not None and len(self.limits) != 2:
             raise ValueError(
-                f"Axis: limits must be two ends (either may be None), got {self.limits}"
+                f"Axis.limits: received {self.limits}, they must be two ends (either may be None)"
             )
         ends = [end for end in self.limits or () if end is not None]
         for name, values in (("limits", ends), ("ticks", list(self.tick_texts() or ()))):
             array = np.array([checked_number("Axis", name, value) for value in values])
             if self.scale == "log" and (array <= 0).any():
-                raise ValueError(f"Axis: {name} must be above 0 on a log scale, got {values}")
+                raise ValueError(
+                    f"Axis.{name}: received {values}, it must be above 0 on a log scale"
+                )
             check_increasing("Axis", name, array, strictly=True)
 
     def tick_texts(self) -> dict[float, str] | None:

@@ -1,4 +1,4 @@
-"""The checks that every record makes of its arguments: one sentence saying what, which and how."""
+"""The checks that every record makes of its arguments: what was received, and what to pass."""
 
 from collections.abc import Collection
 from typing import Any, SupportsFloat
@@ -12,13 +12,13 @@ def checked_array(owner: str, name: str, value: ArrayLike, *, ndim: int = 1) -> 
     raw = np.asarray(value)
     if raw.dtype.kind not in "biuf":
         raise ValueError(
-            f"{owner}: {name} must hold real numbers, got dtype {raw.dtype}; "
-            "convert it (for complex values pass their real part or modulus)"
+            f"{owner}.{name}: received dtype {raw.dtype}, it must hold real numbers; convert it "
+            "(for complex values pass their real part or modulus)"
         )
     if raw.ndim != ndim:
         raise ValueError(
-            f"{owner}: {name} must have {ndim} dimension(s), got shape {raw.shape}; "
-            "reshape it, or make one mark a row"
+            f"{owner}.{name}: received shape {raw.shape}, it must have {ndim} dimension(s); "
+            "reshape it, or make one mark for each row"
         )
     array = np.array(raw, dtype=np.float64)
     array.setflags(write=False)
@@ -30,10 +30,10 @@ def checked_number(owner: str, name: str, value: SupportsFloat) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{owner}: {name} must be a number, got {value!r}") from None
+        raise ValueError(f"{owner}.{name}: received {value!r}, it must be a number") from None
     if not np.isfinite(number):
         raise ValueError(
-            f"{owner}: {name} must be finite, got {number}; leave the mark out instead"
+            f"{owner}.{name}: received {number}, it must be finite; leave the mark out instead"
         )
     return number
 
@@ -41,20 +41,20 @@ def checked_number(owner: str, name: str, value: SupportsFloat) -> float:
 def check_positive(owner: str, name: str, value: float) -> None:
     """Refuse a size or a width that is not above zero."""
     if not value > 0:
-        raise ValueError(f"{owner}: {name} must be above 0, got {value}")
+        raise ValueError(f"{owner}.{name}: received {value}, it must be above 0")
 
 
 def check_fraction(owner: str, name: str, value: float) -> None:
     """Refuse a value outside [0, 1]."""
     if not 0 <= value <= 1:
-        raise ValueError(f"{owner}: {name} must lie in [0, 1], got {value}; rescale it")
+        raise ValueError(f"{owner}.{name}: received {value}, it must lie in [0, 1]; rescale it")
 
 
 def check_choice(owner: str, name: str, value: Any, allowed: Collection[Any]) -> None:
     """Refuse a value that is not among `allowed`."""
     if value not in allowed:
         options = ", ".join(repr(option) for option in allowed)
-        raise ValueError(f"{owner}: {name} must be one of {options}, got {value!r}")
+        raise ValueError(f"{owner}.{name}: received {value!r}, it must be one of {options}")
 
 
 def check_lengths(owner: str, **arrays: NDArray[np.float64]) -> None:
@@ -62,13 +62,19 @@ def check_lengths(owner: str, **arrays: NDArray[np.float64]) -> None:
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"{owner}: lengths must agree, but {told}; pass arrays of one length")
+        raise ValueError(
+            f"{owner}: received arrays that differ in length, {told}; pass arrays of one length"
+        )
 
 
 def check_increasing(owner: str, name: str, values: NDArray[np.float64], *, strictly: bool) -> None:
     """Refuse positions that are not finite and in ascending order."""
     if not np.isfinite(values).all():
-        raise ValueError(f"{owner}: {name} must be finite, got {values}; drop those positions")
+        raise ValueError(
+            f"{owner}.{name}: received {values}, it must be finite; drop those positions"
+        )
     steps = np.diff(values)
     if (steps <= 0).any() if strictly else (steps < 0).any():
-        raise ValueError(f"{owner}: {name} must be in ascending order, got {values}; sort it first")
+        raise ValueError(
+            f"{owner}.{name}: received {values}, it must be in ascending order; sort it first"
+        )

@@ -43,21 +43,23 @@ class Heatmap(Mark):
         z = checked_array("Heatmap", "z", self.z, ndim=2)
         if z.shape != (len(y), len(x)) or not z.size:
             raise ValueError(
-                f"Heatmap: z must have shape (len(y), len(x)) = ({len(y)}, {len(x)}) with at least "
-                f"one cell, got {z.shape}; transpose it, or pass the centres of its cells"
+                f"Heatmap.z: received {z.shape}, it must have shape (len(y), len(x)) = ({len(y)}, "
+                f"{len(x)}) with at least one cell; transpose it, or pass the centres of its cells"
             )
         check_increasing("Heatmap", "x", x, strictly=True)
         check_increasing("Heatmap", "y", y, strictly=True)
         check_choice("Heatmap", "scale", self.scale, ("linear", "log"))
         if self.limits is not None and len(self.limits) != 2:
-            raise ValueError(f"Heatmap: limits must be two ends, got {self.limits}")
+            raise ValueError(f"Heatmap.limits: received {self.limits}, they must be two ends")
         chosen = {"limits": [end for end in self.limits or () if end is not None]}
         chosen["centre"] = [] if self.centre is None else [self.centre]
         for name, values in chosen.items():
             array = np.array([checked_number("Heatmap", name, value) for value in values])
             check_increasing("Heatmap", name, array, strictly=True)
             if self.scale == "log" and (array <= 0).any():
-                raise ValueError(f"Heatmap: {name} must be above 0 on a log scale, got {values}")
+                raise ValueError(
+                    f"Heatmap.{name}: received {values}, it must be above 0 on a log scale"
+                )
         self._set(x=x, y=y, z=z)
 
     @property

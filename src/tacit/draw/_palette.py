@@ -67,7 +67,7 @@ class Shade:
     def family(cls, size: int) -> list["Shade"]:
         """`size` shades spread evenly from dark to light, in order."""
         if size < 1:
-            raise ValueError(f"Shade.family: size must be at least 1, got {size}")
+            raise ValueError(f"Shade.family.size: received {size}, it must be at least 1")
         return [cls(rank / max(size - 1, 1)) for rank in range(size)]
 
 
@@ -109,15 +109,15 @@ def hex_of(colour: Colour, *, owner: str = "colour") -> str:
     if isinstance(colour, str):
         if colour not in ROLES:
             raise ValueError(
-                f"{owner}: colour must be a role ({', '.join(ROLES)}), a palette index "
-                f"or a Shade, got {colour!r}"
+                f"{owner}.colour: received {colour!r}, it must be a role ({', '.join(ROLES)}), a "
+                "palette index or a Shade"
             )
         return ROLES[colour]
     number = index(colour)
     if not 0 <= number < len(CATEGORICAL):
         raise ValueError(
-            f"{owner}: colour must be an index from 0 to {len(CATEGORICAL) - 1}, got {number}; "
-            "more colours cannot be told apart, so use Shade for an ordered family, "
-            "line styles and markers, or more panels"
+            f"{owner}.colour: received {number}, it must be an index from 0 to "
+            f"{len(CATEGORICAL) - 1}; more colours cannot be told apart, so use Shade for an "
+            "ordered family, line styles and markers, or more panels"
         )
     return CATEGORICAL[number]

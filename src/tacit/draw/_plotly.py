@@ -55,9 +55,11 @@ def to_html(figure: Figure, *, include_plotlyjs: bool | str = False) -> str:
 
 
 def to_plotly(figure: Figure) -> Any:
-    """The figure as a Plotly figure (`plotly.graph_objects.Figure`)."""
-    from plotly import graph_objects
+    """The figure as a Plotly figure (`plotly.graph_objects.Figure`).
 
+    Plotly is an extra of tacit; without it, the `ImportError` says what to install.
+    """
+    graph_objects = _graph_objects()
     page = lay_out(figure)
     layout: dict[str, Any] = {
         "template": "none",
@@ -84,6 +86,16 @@ def to_plotly(figure: Figure) -> Any:
         layout["annotations"] += canvas.annotations
     _write_page(page, layout)
     return graph_objects.Figure(data=traces, layout=layout)
+
+
+def _graph_objects() -> Any:
+    try:
+        from plotly import graph_objects
+    except ImportError as error:
+        raise ImportError(
+            "plotly is not installed, and interactive figures need it: pip install 'tacit[report]'"
+        ) from error
+    return graph_objects
 
 
 def _draw_marks(canvas: Canvas, slot: Slot, page: Page) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How Plotly draws each mark: one small function a mark, in the table `DRAW` at the end.
+"""How Plotly draws each mark: one small function for each mark, in the table `DRAW` at the end.
 
 Plotly has no symmetric log axis and no logarithmic colours. There positions and colours are bent
 here, and the values themselves travel along as `customdata`, which is what hovering shows.

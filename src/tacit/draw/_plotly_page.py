@@ -67,7 +67,7 @@ def lines(text: str, width: float, size: float) -> list[str]:
 
 
 def height_of(found: list[str], size: float) -> float:
-    """How high lines of a size of type are."""
+    """The height of some lines in a size of type."""
     return len(found) * size * LINE
 
 

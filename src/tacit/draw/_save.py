@@ -1,11 +1,11 @@
-"""Figures to files, whole or not at all, and the same bytes for the same figure."""
+"""Figures to files: complete or not at all, and the same bytes for the same figure."""
 
-import os
-import uuid
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tacit._files import write_atomically
 from tacit.draw._figure import Figure
 from tacit.draw._matplotlib import to_matplotlib
 from tacit.draw._matplotlib_style import style
@@ -20,7 +20,7 @@ def save_png(figure: Figure, path: str | Path) -> Path:
 
 
 def save_svg(figure: Figure, path: str | Path) -> Path:
-    """Write the figure as an SVG, text as outlines, without date."""
+    """Write the figure as an SVG, text as outlines, without a date."""
     return _write(to_matplotlib(figure), figure, Path(path), "svg")
 
 
@@ -34,14 +34,11 @@ def save_both(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
 def _write(sheet: "Sheet", figure: Figure, path: Path, kind: str) -> Path:
     metadata = {"png": {"Software": None}, "svg": {"Date": None, "Title": figure.title}}[kind]
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        with style():
-            # Not `savefig`, which draws all once more for a layout that is already made.
-            _print(sheet, kind)(temporary, metadata=metadata)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    content = io.BytesIO()
+    with style():
+        # Not `savefig`, which would draw everything again for a layout that is already made.
+        _print(sheet, kind)(content, metadata=metadata)
+    write_atomically(path, content.getvalue())
     return path
 
 

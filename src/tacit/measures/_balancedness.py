@@ -19,7 +19,7 @@ def balancedness(B: ArrayLike, C: ArrayLike) -> Scalar:
     b = as_real("B", B, (2,), "a matrix (width, n)")
     c = as_real("C", C, (2,), "a matrix (n, width)")
     if b.shape != c.shape[::-1]:
-        raise ValueError(f"C must have the shape of Bᵀ, {b.shape[::-1]}, got {c.shape}")
+        raise ValueError(f"C: received {c.shape}, it must have the shape of Bᵀ, {b.shape[::-1]}")
     xp = namespace_of(b, c)
     with np.errstate(divide="ignore", invalid="ignore"):
         return xp.linalg.norm(b - c.T) / xp.linalg.norm(b + c.T)
@@ -34,15 +34,15 @@ def factor_balancedness(factors: Sequence[ArrayLike]) -> Scalar:
     factor is balanced: 0.
     """
     if len(factors) == 0:
-        raise ValueError("factors must hold at least one matrix, got none")
+        raise ValueError("factors: received none, they must hold at least one matrix")
     checked = [
         as_real(f"factors[{i}]", factor, (2,), "a matrix") for i, factor in enumerate(factors)
     ]
     for i, (inner, outer) in enumerate(itertools.pairwise(checked)):
         if outer.shape[1] != inner.shape[0]:
             raise ValueError(
-                f"factors[{i + 1}] must have {inner.shape[0]} columns, the rows of factors[{i}], "
-                f"got the shape {outer.shape}; order the factors from W_1 on"
+                f"factors[{i + 1}]: received the shape {outer.shape}, it must have "
+                f"{inner.shape[0]} columns, the rows of factors[{i}]; order the factors from W_1 on"
             )
     xp = namespace_of(*checked)
     gaps = [

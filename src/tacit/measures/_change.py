@@ -76,11 +76,13 @@ def functional_rank(
     """
     values = np.asarray(as_real("losses", losses, (1,), "losses at ranks 0, 1, 2, …"), np.float64)
     if not 0 < fraction < 1:
-        raise ValueError(f"fraction must lie between 0 and 1, got {fraction!r}")
+        raise ValueError(f"fraction: received {fraction!r}, it must lie between 0 and 1")
     scale = float(values[0] if initial is None else initial)
     if not scale > 0:
         name = "losses[0]" if initial is None else "initial"
-        raise ValueError(f"{name} must be positive, got {scale!r}: there was nothing to learn")
+        raise ValueError(
+            f"{name}: received {scale!r}, it must be positive: there was nothing to learn"
+        )
     enough = np.flatnonzero(values < fraction * scale)
     return int(enough[0]) if enough.size else None
 
@@ -101,7 +103,7 @@ def eigenvalues(matrix: ArrayLike) -> np.ndarray:
     checked = np.asarray(as_real("matrix", matrix, (2,), "a square matrix"), np.float64)
     finite("matrix", checked)
     if checked.shape[0] != checked.shape[1]:
-        raise ValueError(f"matrix must be square, got the shape {checked.shape}")
+        raise ValueError(f"matrix: received the shape {checked.shape}, it must be square")
     found = np.linalg.eigvals(checked).astype(np.complex128)
     return found[np.lexsort((-found.imag, -found.real))]
 
@@ -112,7 +114,9 @@ def outlying_eigenvalues(matrix: ArrayLike, radius: float, *, margin: float = 0.
     A margin of 0.1 is what the edge of the circle moves by at N of a few hundred.
     """
     if not radius >= 0 or not margin >= 0:
-        raise ValueError(f"radius and margin must not be negative, got {radius!r} and {margin!r}")
+        raise ValueError(
+            f"radius and margin: received {radius!r} and {margin!r}, they must not be negative"
+        )
     found = eigenvalues(matrix)
     outside = found[np.abs(found) > radius + margin]
     return outside[np.argsort(-np.abs(outside), kind="stable")]
@@ -128,9 +132,9 @@ def epochs_to_fraction(
 ) -> float:
     """When the loss falls below `fraction` of its start for good: an epoch, or infinity.
 
-    Losses on fresh trials jump, and one lucky batch is no success. They are smoothed by a centred
-    mean over `window` epochs (fewer at the ends); the first epoch counts from which the smoothed
-    loss stays below for `sustained` epochs, or up to the end if that comes before.
+    Losses on fresh trials jump, and one lucky batch is not a success. They are smoothed by a
+    centred mean over `window` epochs (fewer at the ends); the result is the first epoch from which
+    the smoothed loss stays below for `sustained` epochs, or to the end if that comes first.
 
     **Arguments:**
 
@@ -139,10 +143,10 @@ def epochs_to_fraction(
     """
     values = np.asarray(as_real("losses", losses, (1,), "losses of epochs"), np.float64)
     if not 0 < fraction < 1:
-        raise ValueError(f"fraction must lie between 0 and 1, got {fraction!r}")
+        raise ValueError(f"fraction: received {fraction!r}, it must lie between 0 and 1")
     for name, count in (("window", window), ("sustained", sustained)):
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise ValueError(f"{name} must be a positive integer, got {count!r}")
+            raise ValueError(f"{name}: received {count!r}, it must be a positive integer")
     scale = float(values[0] if initial is None else initial)
     weights = np.ones(min(window, values.size))
     smooth = np.convolve(values, weights, "same") / np.convolve(
@@ -161,11 +165,13 @@ def _difference(initial: ArrayLike, final: ArrayLike) -> AnyArray:
     start = as_real("initial", initial, (2,), "a matrix (rows, columns)")
     end = as_real("final", final, (2,), "a matrix (rows, columns)")
     if start.shape != end.shape:
-        raise ValueError(f"initial and final must match, got {start.shape} and {end.shape}")
+        raise ValueError(
+            f"initial and final: received {start.shape} and {end.shape}, they must match"
+        )
     return finite("final − initial", end - start)
 
 
 def _check_rank(rank: Any) -> None:
     integer = isinstance(rank, int | np.integer | jax.Array) and not isinstance(rank, bool)
     if not integer or int(rank) < 0:
-        raise ValueError(f"rank must be an integer from 0 on, got {rank!r}")
+        raise ValueError(f"rank: received {rank!r}, it must be an integer from 0 on")

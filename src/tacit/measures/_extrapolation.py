@@ -29,14 +29,14 @@ def extrapolation_error(
     t = as_real("teacher", teacher, (1, 3), expected)
     if s.shape != t.shape:
         raise ValueError(
-            f"student and teacher must have one shape, got {s.shape} and {t.shape}; "
-            "cut both to the same lags"
+            f"student and teacher: received {s.shape} and {t.shape}, they must have one shape; cut "
+            "both to the same lags"
         )
     stop = s.shape[0] if stop is None else stop
     if not 0 <= start < stop <= s.shape[0]:
         raise ValueError(
-            f"start and stop must satisfy 0 ≤ start < stop ≤ length = {s.shape[0]}, "
-            f"got start={start!r} and stop={stop!r}"
+            f"start and stop: received start={start!r} and stop={stop!r}, they must satisfy 0 ≤ "
+            f"start < stop ≤ length = {s.shape[0]}"
         )
     xp = namespace_of(s, t)
     # A student that has diverged to infinity is an outcome here, not a warning.

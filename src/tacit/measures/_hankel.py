@@ -20,7 +20,9 @@ def hankel(response: ArrayLike, *, rows: int | None = None) -> AnyArray:
     length, *block = h.shape
     rows = (length + 1) // 2 if rows is None else rows
     if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or not 1 <= rows <= length:
-        raise ValueError(f"rows must be an integer in [1, length = {length}], got {rows!r}")
+        raise ValueError(
+            f"rows: received {rows!r}, it must be an integer in [1, length = {length}]"
+        )
     columns = length - rows + 1
     blocks = h[np.add.outer(np.arange(rows), np.arange(columns))]
     if not block:

@@ -30,21 +30,27 @@ def as_real(name: str, value: Any, ndims: tuple[int, ...], expected: str) -> Any
         try:
             value = np.asarray(value)
         except ValueError as error:
-            raise ValueError(f"{name} must be {expected}, got {value!r}") from error
+            raise ValueError(f"{name}: received {value!r}, it must be {expected}") from error
     if value.ndim not in ndims or 0 in value.shape:
-        raise ValueError(f"{name} must be {expected} and not empty, got the shape {value.shape}")
+        raise ValueError(
+            f"{name}: received the shape {value.shape}, it must be {expected} and not empty"
+        )
     if value.dtype == object or jnp.issubdtype(value.dtype, jnp.complexfloating):
-        raise ValueError(f"{name} must be real, got the dtype {value.dtype}")
+        raise ValueError(f"{name}: received the dtype {value.dtype}, it must be real")
     if isinstance(value, np.ndarray):
         try:
             return value.astype(np.float64)
         except ValueError as error:
-            raise ValueError(f"{name} must hold numbers, got the dtype {value.dtype}") from error
+            raise ValueError(
+                f"{name}: received the dtype {value.dtype}, it must hold numbers"
+            ) from error
     return value if jnp.issubdtype(value.dtype, jnp.floating) else value.astype(float)
 
 
 def finite(name: str, value: AnyArray) -> AnyArray:
     """`value`, or an error if it is a NumPy array with NaN or infinity in it."""
     if isinstance(value, np.ndarray) and not np.all(np.isfinite(value)):
-        raise ValueError(f"{name} must be finite, got NaN or infinity; leave diverged runs out")
+        raise ValueError(
+            f"{name}: received NaN or infinity, it must be finite; leave diverged runs out"
+        )
     return value

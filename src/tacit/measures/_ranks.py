@@ -27,6 +27,23 @@ def singular_values(matrix: ArrayLike) -> AnyArray:
     return namespace_of(checked).linalg.svd(checked, compute_uv=False)
 
 
+def singular_values_or_nan(matrices: ArrayLike) -> np.ndarray:
+    """The singular values of each matrix of a stack (…, rows, columns), the largest first, float64.
+
+    A matrix with NaN or infinity in it, as a diverged run leaves it, has NaN for all of them. One
+    decomposition serves all the others.
+    """
+    stack = np.asarray(matrices, np.float64)
+    if stack.ndim < 2:
+        raise ValueError(
+            f"matrices: received the shape {stack.shape}, a stack is (…, rows, columns)"
+        )
+    usable = np.isfinite(stack).all(axis=(-2, -1))
+    values = np.full((*stack.shape[:-2], min(stack.shape[-2:])), np.nan)
+    values[usable] = np.linalg.svd(stack[usable], compute_uv=False)
+    return values
+
+
 @precise
 def effective_rank(matrix: ArrayLike) -> Scalar:
     """exp of the entropy of p ∝ σ (Roy & Vetterli 2007, def. 1); 0 for the zero matrix."""
@@ -92,8 +109,8 @@ def numerical_rank_from_singular_values(
         tolerance = spectrum.size * float(xp.finfo(spectrum.dtype).eps)
     if not 0 <= tolerance < 1:
         raise ValueError(
-            "tolerance is relative to the largest singular value and must lie in [0, 1), "
-            f"got {tolerance!r}"
+            f"tolerance: received {tolerance!r}, it must lie in [0, 1), relative to the largest "
+            "singular value"
         )
     rank = xp.sum(spectrum > tolerance * xp.max(spectrum))
     # Not int64, which JAX's default settings cannot compare with a number without a warning.
@@ -104,8 +121,8 @@ def _spectrum(values: ArrayLike) -> AnyArray:
     checked = finite("values", as_real("values", values, (1,), "a vector of singular values"))
     if not isinstance(checked, jax.Array) and checked.min() < 0:
         raise ValueError(
-            f"values must be singular values, which are not negative, got {checked.min():.6g}; "
-            "take absolute values of the eigenvalues of a symmetric matrix"
+            f"values: received {checked.min():.6g}, they must be singular values, which are not "
+            "negative; take absolute values of the eigenvalues of a symmetric matrix"
         )
     return checked
 

@@ -32,7 +32,7 @@ class DeepFactorisation(eqx.Module):
 
     def __init__(self, factors: Sequence[ArrayLike]) -> None:
         if len(factors) == 0:
-            raise ValueError("factors must hold at least one matrix, got none")
+            raise ValueError("factors: received none, they must hold at least one matrix")
         self.factors = tuple(
             parameter(f"factors[{i}]", factor, ("rows", "columns"))
             for i, factor in enumerate(factors)
@@ -41,13 +41,14 @@ class DeepFactorisation(eqx.Module):
             inner, outer = self.factors[i - 1], self.factors[i]
             if outer.shape[1] != inner.shape[0]:
                 raise ValueError(
-                    f"factors[{i}] must have {inner.shape[0]} columns, the rows of "
-                    f"factors[{i - 1}], got the shape {outer.shape}; order the factors from W_1 on"
+                    f"factors[{i}]: received the shape {outer.shape}, it must have "
+                    f"{inner.shape[0]} columns, the rows of factors[{i - 1}]; order the factors "
+                    "from W_1 on"
                 )
             if outer.dtype != inner.dtype:
                 raise ValueError(
-                    f"factors[{i}] must have the dtype {inner.dtype} of the factors before it, "
-                    f"got {outer.dtype}; convert one to the other"
+                    f"factors[{i}]: received {outer.dtype}, it must have the dtype {inner.dtype} "
+                    "of the factors before it; convert one to the other"
                 )
 
     @property
@@ -145,8 +146,8 @@ class DeepFactorisation(eqx.Module):
         """
         if len(sizes) < 2:
             raise ValueError(
-                f"sizes must hold the columns, the sizes between factors and the rows, at least "
-                f"two numbers, got {tuple(sizes)!r}; depth L has L + 1 sizes"
+                f"sizes: received {tuple(sizes)!r}, they must hold the columns, the sizes between "
+                "factors and the rows, at least two numbers; depth L has L + 1 sizes"
             )
         for i, size in enumerate(sizes):
             check_length(size, f"sizes[{i}]")
@@ -177,15 +178,17 @@ class DeepFactorisation(eqx.Module):
         check_length(size, "size")
         check_length(depth, "depth")
         if is_concrete(scale) and not (np.ndim(scale) == 0 and 0 < scale < math.inf):
-            raise ValueError(f"scale must be a positive finite number, got {scale!r}")
+            raise ValueError(f"scale: received {scale!r}, it must be a positive finite number")
         if is_concrete(ratio) and not (np.ndim(ratio) == 0 and ratio >= 1):
             raise ValueError(
-                f"ratio is diagonal over off-diagonal and must lie in [1, ∞], got {ratio!r}; "
+                f"ratio: received {ratio!r}, it must lie in [1, ∞], diagonal over off-diagonal; "
                 "use math.inf for a multiple of the identity"
             )
         dtype = np.dtype(dtype)
         if not jnp.issubdtype(dtype, jnp.floating):
-            raise ValueError(f"dtype must be a real floating one, got {dtype}; use float64")
+            raise ValueError(
+                f"dtype: received {dtype}, it must be a real floating one; use float64"
+            )
         with x64_for(dtype):
             diagonal = jnp.asarray(scale, dtype)
             factor = jnp.where(np.eye(size, dtype=bool), diagonal, diagonal / ratio)

@@ -23,7 +23,7 @@ class Dense(AbstractTransition):
     def __init__(self, matrix: ArrayLike) -> None:
         self.entries = parameter("matrix", matrix, ("width", "width"))
         if self.entries.shape[0] != self.entries.shape[1]:
-            raise ValueError(f"matrix must be square, got the shape {self.entries.shape}")
+            raise ValueError(f"matrix: received the shape {self.entries.shape}, it must be square")
 
     @property
     def width(self) -> int:
@@ -60,7 +60,7 @@ class Dense(AbstractTransition):
         return dense_response(self.entries, input_map, output_map, length)
 
     @classmethod
-    def _drawn(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "Dense":
+    def _from_draw(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "Dense":
         return cls(draw((width, width)))
 
 
@@ -78,8 +78,8 @@ class Symmetric(AbstractTransition):
         self.upper = parameter("upper", upper, ("width (width + 1) / 2",))
         if self.width * (self.width + 1) // 2 != self.upper.size:
             raise ValueError(
-                f"upper must have d (d + 1) / 2 entries for some width d, got {self.upper.size}; "
-                "pass a full matrix to Symmetric.from_matrix"
+                f"upper: received {self.upper.size} entries, it must have d (d + 1) / 2 for some "
+                "width d; pass a full matrix to Symmetric.from_matrix"
             )
 
     @classmethod
@@ -94,8 +94,8 @@ class Symmetric(AbstractTransition):
             asymmetry = np.max(np.abs(seen - seen.T))
             if asymmetry > 8 * jnp.finfo(seen.dtype).eps * np.max(np.abs(seen)):
                 raise ValueError(
-                    f"matrix must be symmetric, got one that differs from its transpose by "
-                    f"{asymmetry:.3g}; pass (matrix + matrix.T) / 2 if that is meant"
+                    f"matrix: received one that differs from its transpose by {asymmetry:.3g}, it "
+                    "must be symmetric; pass (matrix + matrix.T) / 2 if that is meant"
                 )
         with x64_for(full):
             return cls(full[np.triu_indices(full.shape[0])])
@@ -136,5 +136,5 @@ class Symmetric(AbstractTransition):
         return dense_response(self.matrix(), input_map, output_map, length)
 
     @classmethod
-    def _drawn(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "Symmetric":
+    def _from_draw(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "Symmetric":
         return cls(draw((width * (width + 1) // 2,)))

@@ -6,7 +6,7 @@ For h_j = C A^j B, states X_j = A^j B and a cotangent r_j of h_j, the adjoint st
 
 give dA = Σ_j λ_{j+1} X_jᵀ, dB = λ_0 and dC = Σ_j r_j X_jᵀ. With Y_i = (Aᵀ)^i Cᵀ the first is
 Yᵀ Hankel(r_1, …, r_{k−1}) X; the recursion applies that Hankel matrix for free. Automatic
-differentiation adds one outer product a lag to dA, where this makes one matrix product of them all.
+differentiation adds an outer product to dA at every lag; this makes one matrix product of them all.
 
 Chosen by measurement: 1000 gradient steps of 48 models of width 40 on 20 lags, one core, seconds
 in float64 / float32: automatic 0.92 / 0.68; Hankel form 0.57 / 0.33; this, with scans, 0.43 / 0.27;

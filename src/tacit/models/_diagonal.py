@@ -100,7 +100,7 @@ class Diagonal(AbstractTransition):
         return _moments(powers, input_map, output_map, lambda b, c: c * b)
 
     @classmethod
-    def _drawn(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "Diagonal":
+    def _from_draw(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "Diagonal":
         return cls(draw((width,)))
 
 
@@ -120,12 +120,13 @@ class ConjugatePairs(AbstractTransition):
         self.imag = parameter("imag", imag, ("pairs",))
         if self.real.shape != self.imag.shape:
             raise ValueError(
-                "real and imag must have one entry for each pair, got the shapes "
-                f"{self.real.shape} and {self.imag.shape}"
+                f"real and imag: received the shapes {self.real.shape} and {self.imag.shape}, they "
+                "must have one entry for each pair"
             )
         if self.real.dtype != self.imag.dtype:
             raise ValueError(
-                f"real and imag must have one dtype, got {self.real.dtype} and {self.imag.dtype}"
+                f"real and imag: received {self.real.dtype} and {self.imag.dtype}, they must have "
+                "one dtype"
             )
 
     @property
@@ -170,9 +171,11 @@ class ConjugatePairs(AbstractTransition):
         return _moments(powers, input_map, output_map, weights)
 
     @classmethod
-    def _drawn(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "ConjugatePairs":
+    def _from_draw(cls, width: int, draw: Callable[[tuple[int, ...]], Array]) -> "ConjugatePairs":
         if width % 2:
-            raise ValueError(f"width must be even, two for each conjugate pair, got {width}")
+            raise ValueError(
+                f"width: received {width}, it must be even, two for each conjugate pair"
+            )
         parts = draw((2, width // 2))
         return cls(parts[0], parts[1])
 

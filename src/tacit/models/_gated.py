@@ -1,4 +1,4 @@
-"""A gated recurrent model with a linear readout: what `GRU` and `LSTM` do alike."""
+"""A gated recurrent model with a linear readout: what `GRU` and `LSTM` share."""
 
 import abc
 from typing import TypeVar

@@ -54,7 +54,8 @@ class GRU(AbstractGated):
         check_dtype("candidate_bias", self.candidate_bias, self.recurrent_weights)
         if self.candidate_bias.shape != (self.width,):
             raise ValueError(
-                f"candidate_bias must have the width {self.width}, got {self.candidate_bias.shape}"
+                f"candidate_bias: received {self.candidate_bias.shape}, it must have the width "
+                f"{self.width}"
             )
 
     def states(self, inputs: Float[Array, "time batch inputs"]) -> Float[Array, "time batch d"]:

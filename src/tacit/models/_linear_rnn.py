@@ -40,8 +40,8 @@ class LinearRNN(eqx.Module):
     ) -> None:
         if not isinstance(transition, AbstractTransition):
             raise ValueError(
-                f"transition must be a transition object, got {type(transition).__name__}; "
-                "wrap a matrix in Dense"
+                f"transition: received {type(transition).__name__}, it must be a transition "
+                "object; wrap a matrix in Dense"
             )
         self.transition = transition
         self.B = parameter("B", B, ("width", "inputs"))
@@ -52,12 +52,13 @@ class LinearRNN(eqx.Module):
         ):
             if width != transition.width:
                 raise ValueError(
-                    f"{name} must fit the transition's width {transition.width}, got width {width}"
+                    f"{name}: received width {width}, it must fit the transition's width "
+                    f"{transition.width}"
                 )
             if dtype != transition.dtype:
                 raise ValueError(
-                    f"{name} must have the transition's dtype {transition.dtype}, got {dtype}; "
-                    "convert one to the other"
+                    f"{name}: received {dtype}, it must have the transition's dtype "
+                    f"{transition.dtype}; convert one to the other"
                 )
 
     @property
@@ -114,8 +115,8 @@ class LinearRNN(eqx.Module):
         drive = parameter("inputs", inputs, ("time", "inputs")).astype(dtype)
         if drive.shape[1] != self.B.shape[1]:
             raise ValueError(
-                f"inputs must have {self.B.shape[1]} columns, one for each input of the model, "
-                f"got the shape {drive.shape}"
+                f"inputs: received the shape {drive.shape}, they must have {self.B.shape[1]} "
+                "columns, one for each input of the model"
             )
         if initial_state is None:
             state = jnp.zeros(self.width, dtype)
@@ -123,7 +124,8 @@ class LinearRNN(eqx.Module):
             state = parameter("initial_state", initial_state, ("width",)).astype(dtype)
             if state.shape != (self.width,):
                 raise ValueError(
-                    f"initial_state must have the model's width {self.width}, got {state.shape}"
+                    f"initial_state: received {state.shape}, it must have the model's width "
+                    f"{self.width}"
                 )
 
         return _simulate(self, drive, state)
@@ -151,8 +153,9 @@ class LinearRNN(eqx.Module):
             return jnp.asarray(hankel_singular_values(self.impulse_response(length)))
         if not self.is_stable():
             raise ValueError(
-                f"the infinite Hankel matrix needs a spectral radius below 1, got "
-                f"{float(self.spectral_radius()):.6g}; pass length=… for a finite one"
+                f"length: received None, but the spectral radius is "
+                f"{float(self.spectral_radius()):.6g} and the infinite Hankel matrix needs one "
+                "below 1; pass length=… for a finite one"
             )
         A, B, C = (
             np.asarray(m, np.float64)
@@ -195,11 +198,12 @@ class LinearRNN(eqx.Module):
         check_length(outputs, "outputs")
         if balanced and inputs != outputs:
             raise ValueError(
-                f"a balanced model has as many outputs as inputs, got outputs={outputs} and "
-                f"inputs={inputs}"
+                f"outputs: received {outputs}, a balanced model has as many as inputs = {inputs}"
             )
         if not (isinstance(transition, type) and issubclass(transition, AbstractTransition)):
-            raise ValueError(f"transition must be a class such as Diagonal, got {transition!r}")
+            raise ValueError(
+                f"transition: received {transition!r}, it must be a class such as Diagonal"
+            )
         with x64_for(np.dtype(dtype)):
             transition_key, input_key, output_key = jax.random.split(key, 3)
             A = transition.random(width, scale=scale, dtype=dtype, key=transition_key)

@@ -74,18 +74,20 @@ class RateRNN(eqx.Module):
         shapes = self.W.shape, self.inputs.shape, self.outputs.shape
         if self.W.shape[1] != size or self.inputs.shape[0] != size or self.outputs.shape[1] != size:
             raise ValueError(
-                "W, inputs, outputs must be (units, units), (units, inputs), (outputs, units), "
-                f"got {shapes[0]}, {shapes[1]}, {shapes[2]}"
+                f"W, inputs, outputs: received {shapes[0]}, {shapes[1]}, {shapes[2]}, they must be "
+                "(units, units), (units, inputs), (outputs, units)"
             )
         dtypes = {self.W.dtype, self.inputs.dtype, self.outputs.dtype}
         if len(dtypes) != 1:
             raise ValueError(
-                f"W, inputs, outputs must have one dtype, got {sorted(map(str, dtypes))}"
+                f"W, inputs, outputs: received {sorted(map(str, dtypes))}, they must have one dtype"
             )
         if not 0 < dt <= 1:
-            raise ValueError(f"dt must lie in (0, 1], got {dt!r}; a longer Euler step is unstable")
+            raise ValueError(
+                f"dt: received {dt!r}, it must lie in (0, 1]; a longer Euler step is unstable"
+            )
         if not callable(nonlinearity):
-            raise ValueError(f"nonlinearity must be a function, got {nonlinearity!r}")
+            raise ValueError(f"nonlinearity: received {nonlinearity!r}, it must be a function")
         self.dt = float(dt)
         self.nonlinearity = nonlinearity
         self.parametrisation = parametrisation
@@ -131,8 +133,8 @@ class RateRNN(eqx.Module):
         drive = parameter("inputs", inputs, axes).astype(self.W.dtype)
         if drive.shape[-1] != self.inputs.shape[1]:
             raise ValueError(
-                f"inputs must end in the model's {self.inputs.shape[1]} input channels, got the "
-                f"shape {drive.shape}"
+                f"inputs: received the shape {drive.shape}, they must end in the model's "
+                f"{self.inputs.shape[1]} input channels"
             )
         return drive
 

@@ -19,7 +19,7 @@ def ho_kalman(
     """
     length, outputs, inputs = response.shape
     if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 1:
-        raise ValueError(f"order must be a positive integer, got {order!r}")
+        raise ValueError(f"order: received {order!r}, it must be a positive integer")
     rows = length // 2  # and length − rows columns: H and H′ use every lag
     if order > min(rows * outputs, (length - rows) * inputs):
         raise ValueError(

@@ -27,7 +27,7 @@ def gated_parameters(
     Float[Array, " gates_d"],
     Float[Array, "outputs d"],
 ]:
-    """The parameters of a model with so many gates stacked in its rows, checked together."""
+    """The parameters of a model with `gates` gates stacked in its rows, checked together."""
     rows = f"{gates} × width"
     found = {
         "recurrent_weights": parameter("recurrent_weights", recurrent_weights, (rows, "width")),
@@ -44,12 +44,13 @@ def gated_parameters(
     ):
         if size != gates * width:
             raise ValueError(
-                f"{name} must have {gates} × width = {gates * width} rows, one block a gate, "
-                f"got {size}"
+                f"{name}: received {size}, it must have {gates} × width = {gates * width} rows, "
+                "one block for each gate"
             )
     if found["readout"].shape[1] != width:
         raise ValueError(
-            f"readout must have width = {width} columns, got the shape {found['readout'].shape}"
+            f"readout: received the shape {found['readout'].shape}, it must have width = {width} "
+            "columns"
         )
     for name, array in found.items():
         check_dtype(name, array, recurrent)
@@ -60,8 +61,8 @@ def check_dtype(name: str, array: Float[Array, "..."], like: Float[Array, "..."]
     """Refuse a parameter in another precision than the recurrent weights."""
     if array.dtype != like.dtype:
         raise ValueError(
-            f"{name} must have the dtype {like.dtype} of recurrent_weights, got {array.dtype}; "
-            "convert one to the other"
+            f"{name}: received {array.dtype}, it must have the dtype {like.dtype} of "
+            "recurrent_weights; convert one to the other"
         )
 
 
@@ -72,8 +73,8 @@ def checked_inputs(
     drive = parameter("inputs", inputs, axes).astype(dtype)
     if drive.shape[-1] != count:
         raise ValueError(
-            f"inputs must have {count} columns, one for each input of the model, got the shape "
-            f"{drive.shape}"
+            f"inputs: received the shape {drive.shape}, they must have {count} columns, one for "
+            "each input of the model"
         )
     return drive
 
@@ -189,5 +190,5 @@ def before(states: Float[Array, "time batch d"]) -> Float[Array, "time batch d"]
 
 
 def zero_bias(size: int, dtype: Any) -> Float[Array, " size"]:
-    """A bias that is not there yet."""
+    """A bias of zero."""
     return jnp.zeros(size, np.dtype(dtype))

@@ -1,4 +1,4 @@
-"""The convolution that learns as a wide linear RNN does: every lag has a scale."""
+"""The convolution that learns like a wide linear RNN: every lag has a scale."""
 
 from typing import final
 
@@ -33,11 +33,11 @@ class ScaledConv(eqx.Module):
         weights = np.asarray(rho)
         if weights.shape != (self.theta.shape[0],) or weights.dtype.kind not in "fiu":
             raise ValueError(
-                f"rho must hold one number for each of the {self.theta.shape[0]} lags of theta, "
-                f"got the shape {weights.shape}"
+                f"rho: received the shape {weights.shape}, it must hold one number for each of the "
+                f"{self.theta.shape[0]} lags of theta"
             )
         if not np.all((weights > 0) & (weights < np.inf)):
-            raise ValueError(f"rho must be positive and finite, got {weights.tolist()}")
+            raise ValueError(f"rho: received {weights.tolist()}, it must be positive and finite")
         self.rho = tuple(float(weight) for weight in weights)
 
     @property
@@ -62,8 +62,8 @@ class ScaledConv(eqx.Module):
         drive = parameter("inputs", inputs, ("time", "inputs")).astype(self.theta.dtype)
         if drive.shape[1] != self.theta.shape[2]:
             raise ValueError(
-                f"inputs must have {self.theta.shape[2]} columns, one for each input of the model, "
-                f"got the shape {drive.shape}"
+                f"inputs: received the shape {drive.shape}, they must have {self.theta.shape[2]} "
+                "columns, one for each input of the model"
             )
         time = drive.shape[0]
         response = self.impulse_response(time)
@@ -80,5 +80,7 @@ class ScaledConv(eqx.Module):
         scales = jnp.asarray(np.sqrt(made.rho), target.dtype)
         theta = target / scales[:, None, None]
         if is_concrete(theta) and not np.all(np.isfinite(np.asarray(theta))):
-            raise ValueError("response / √rho must be finite, got an overflow; rho is too small")
+            raise ValueError(
+                "response / √rho: received an overflow, it must be finite; rho is too small"
+            )
         return cls(theta, rho)

@@ -44,13 +44,13 @@ class ScaledLinearRNN(eqx.Module):
         n = self.W.shape[0]
         if self.W.shape != (n, n) or self.F.shape[0] != n or self.C.shape[1] != n:
             raise ValueError(
-                "W, F and C must be (n, n), (n, inputs) and (outputs, n), "
-                f"got {self.W.shape}, {self.F.shape} and {self.C.shape}"
+                f"W, F and C: received {self.W.shape}, {self.F.shape} and {self.C.shape}, they "
+                "must be (n, n), (n, inputs) and (outputs, n)"
             )
         if not self.W.dtype == self.F.dtype == self.C.dtype:
             raise ValueError(
-                f"W, F and C must have one dtype, got {self.W.dtype}, {self.F.dtype} and "
-                f"{self.C.dtype}; convert them"
+                f"W, F and C: received {self.W.dtype}, {self.F.dtype} and {self.C.dtype}, they "
+                "must have one dtype; convert them"
             )
 
     @property
@@ -73,7 +73,7 @@ class ScaledLinearRNN(eqx.Module):
 
     @precise
     def as_linear_rnn(self) -> LinearRNN:
-        """The same map in the usual parameters, with everything a `LinearRNN` knows of itself."""
+        """The same map in the usual parameters, with all methods of a `LinearRNN`."""
         root = np.sqrt(self.width)
         return LinearRNN(Dense(self.W / root), self.F, self.C / root)
 
@@ -124,7 +124,7 @@ class ScaledLinearRNN(eqx.Module):
         check_length(outputs, "outputs")
         for name, value in (("nu_w", nu_w), ("nu_f", nu_f), ("nu_c", nu_c)):
             if is_concrete(value) and not 0 <= float(value) < np.inf:
-                raise ValueError(f"{name} is a variance, a finite number ≥ 0, got {value!r}")
+                raise ValueError(f"{name}: received {value!r}, a variance is a finite number ≥ 0")
         with x64_for(np.dtype(dtype)):
             w_key, f_key, c_key = jax.random.split(key, 3)
             w, f, c = (jnp.sqrt(jnp.asarray(nu, np.dtype(dtype))) for nu in (nu_w, nu_f, nu_c))

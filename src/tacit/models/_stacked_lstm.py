@@ -1,4 +1,4 @@
-"""Layers of LSTM units above each other, with a readout after the last input."""
+"""Stacked layers of LSTM units, with a readout after the last input."""
 
 import functools
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ from tacit.models._recurrence import checked_inputs, exact_products, gated_param
 
 @final
 class StackedLSTM(eqx.Module):
-    """y = C h + e after the last input, h the state of the uppermost of several `LSTM` layers.
+    """y = C h + e after the last input, h the state of the top layer of several `LSTM` layers.
 
     Each layer takes in the states of the one below; the units are those of `LSTM`, with one bias.
 
-    **Arguments**, one entry a layer in the first three:
+    **Arguments**, one entry for each layer in the first three:
 
     - `input_weights`: (4d, inputs) for the first layer and (4d, d) for the others.
     - `recurrent_weights`: (4d, d).
@@ -47,8 +47,8 @@ class StackedLSTM(eqx.Module):
         counts = len(input_weights), len(recurrent_weights), len(biases)
         if len(set(counts)) != 1 or counts[0] < 1:
             raise ValueError(
-                "input_weights, recurrent_weights and biases must have one entry a layer, "
-                f"got {counts[0]}, {counts[1]} and {counts[2]}"
+                f"input_weights, recurrent_weights and biases: received {counts[0]}, {counts[1]} "
+                f"and {counts[2]}, they must have one entry for each layer"
             )
         layers = [
             gated_parameters(4, W, U, b, readout)
@@ -57,8 +57,8 @@ class StackedLSTM(eqx.Module):
         for place, (W, U, _, _) in enumerate(layers[1:], start=1):
             if W.shape[1] != U.shape[1]:
                 raise ValueError(
-                    f"input_weights[{place}] must have width = {U.shape[1]} columns, one for each "
-                    f"unit of the layer below, got the shape {W.shape}"
+                    f"input_weights[{place}]: received the shape {W.shape}, it must have width = "
+                    f"{U.shape[1]} columns, one for each unit of the layer below"
                 )
         self.input_weights = tuple(layer[0] for layer in layers)
         self.recurrent_weights = tuple(layer[1] for layer in layers)
@@ -67,13 +67,13 @@ class StackedLSTM(eqx.Module):
         self.readout_bias = parameter("readout_bias", readout_bias, ("outputs",))
         if self.readout_bias.shape[0] != self.readout.shape[0]:
             raise ValueError(
-                f"readout_bias must have {self.readout.shape[0]} entries, one for each row of "
-                f"readout, got {self.readout_bias.shape[0]}"
+                f"readout_bias: received {self.readout_bias.shape[0]}, it must have "
+                f"{self.readout.shape[0]} entries, one for each row of readout"
             )
         if self.readout_bias.dtype != self.readout.dtype:
             raise ValueError(
-                f"readout_bias must have the dtype {self.readout.dtype} of readout, got "
-                f"{self.readout_bias.dtype}; convert one to the other"
+                f"readout_bias: received {self.readout_bias.dtype}, it must have the dtype "
+                f"{self.readout.dtype} of readout; convert one to the other"
             )
 
     @property
@@ -107,7 +107,7 @@ class StackedLSTM(eqx.Module):
         - `key`: for the dropout; None for none.
         """
         if not 0 <= dropout < 1:
-            raise ValueError(f"dropout must lie in [0, 1), got {dropout!r}")
+            raise ValueError(f"dropout: received {dropout!r}, it must lie in [0, 1)")
         if dropout > 0 and key is None:
             raise ValueError(f"key is None, but dropout = {dropout:g} draws random numbers")
         drive = checked_inputs(
@@ -143,7 +143,7 @@ class StackedLSTM(eqx.Module):
             check_length(size, name)
         kind = np.dtype(dtype)
         if not jnp.issubdtype(kind, jnp.floating):
-            raise ValueError(f"dtype must be a real floating one, got {kind}; use float32")
+            raise ValueError(f"dtype: received {kind}, it must be a real floating one; use float32")
 
         def uniform(key: PRNGKeyArray, shape: tuple[int, ...], count: int) -> Float[Array, "..."]:
             return jax.random.uniform(key, shape, kind, -(count**-0.5), count**-0.5)
@@ -195,14 +195,14 @@ def _checked_lengths(
     ends = lengths if isinstance(lengths, jax.Array) else np.asarray(lengths)
     if ends.shape != inputs.shape[:1] or not jnp.issubdtype(ends.dtype, jnp.integer):
         raise ValueError(
-            f"lengths must be {inputs.shape[0]} whole numbers, one for each sequence, "
-            f"got the dtype {ends.dtype} and the shape {ends.shape}"
+            f"lengths: received the dtype {ends.dtype} and the shape {ends.shape}, they must be "
+            f"{inputs.shape[0]} whole numbers, one for each sequence"
         )
     if is_concrete(ends):
         shortest, longest = np.asarray(ends).min(), np.asarray(ends).max()
         if shortest < 1 or longest > inputs.shape[1]:
             raise ValueError(
-                f"lengths must lie between 1 and {inputs.shape[1]}, the padded length, "
-                f"got {shortest} to {longest}"
+                f"lengths: received {shortest} to {longest}, they must lie between 1 and "
+                f"{inputs.shape[1]}, the padded length"
             )
     return jnp.asarray(ends, jnp.int32)

@@ -75,7 +75,7 @@ class AbstractTransition(eqx.Module):
     ]:
         """The derivatives of `response` by the transition's parameters, by B and by C.
 
-        The axes of the response come first. Here by reverse mode, one pass a lag and channel.
+        The axes of the response come first. By reverse mode, one pass for each lag and channel.
         """
 
         def response(
@@ -99,7 +99,7 @@ class AbstractTransition(eqx.Module):
         The width of `ConjugatePairs` must be even.
         """
         check_length(width, "width")
-        return cls._drawn(width, functools.partial(gaussian, scale=scale, dtype=dtype, key=key))
+        return cls._from_draw(width, functools.partial(gaussian, scale=scale, dtype=dtype, key=key))
 
     # What each family does, once its arguments are checked.
 
@@ -117,7 +117,7 @@ class AbstractTransition(eqx.Module):
 
     @classmethod
     @abc.abstractmethod
-    def _drawn(
+    def _from_draw(
         cls: type[Transition], width: int, draw: Callable[[tuple[int, ...]], Array]
     ) -> Transition:
         """The member of this width whose parameters `draw` makes, by their shape, in one call."""

@@ -43,14 +43,16 @@ class CentredResponse(eqx.Module):
         wanted, begun = np.asarray(target), np.asarray(start)
         if wanted.ndim != 1 or wanted.shape != begun.shape or not wanted.size:
             raise ValueError(
-                f"target and start must be responses (lags,) of one length, got {wanted.shape} and "
-                f"{begun.shape}"
+                f"target and start: received {wanted.shape} and {begun.shape}, they must be "
+                "responses (lags,) of one length"
             )
         if not 1 <= length <= len(wanted):
-            raise ValueError(f"length must lie in [1, lags = {len(wanted)}], got {length!r}")
+            raise ValueError(
+                f"length: received {length!r}, it must lie in [1, lags = {len(wanted)}]"
+            )
         for name, value in (("gamma", gamma), ("w_rate", w_rate)):
             if not 0 < float(value) < np.inf:
-                raise ValueError(f"{name} must be positive and finite, got {value!r}")
+                raise ValueError(f"{name}: received {value!r}, it must be positive and finite")
         dtype = np.result_type(begun.dtype, np.float32)
         mask = np.arange(len(wanted)) < length
         with x64_for(dtype):

@@ -38,25 +38,27 @@ class MatrixCompletion(eqx.Module):
         wanted = target if isinstance(target, jax.Array) else np.asarray(target)
         if wanted.ndim != 2 or 0 in wanted.shape:
             raise ValueError(
-                f"target must be a matrix (rows, columns), got the shape {wanted.shape}"
+                f"target: received the shape {wanted.shape}, it must be a matrix (rows, columns)"
             )
         if isinstance(wanted, np.ndarray) and wanted.dtype.kind in "iub":
             wanted = wanted.astype(np.float64)
         if not jnp.issubdtype(wanted.dtype, jnp.floating):
-            raise ValueError(f"target must be real and floating, got the dtype {wanted.dtype}")
+            raise ValueError(
+                f"target: received the dtype {wanted.dtype}, it must be real and floating"
+            )
         mask = observed if isinstance(observed, jax.core.Tracer) else Pattern.of(observed).mask
         if mask.shape != wanted.shape or mask.dtype != np.bool_:
             raise ValueError(
-                f"observed must be a boolean mask of the target's shape {wanted.shape}, "
-                f"got the dtype {mask.dtype} and the shape {mask.shape}"
+                f"observed: received the dtype {mask.dtype} and the shape {mask.shape}, it must be "
+                f"a boolean mask of the target's shape {wanted.shape}"
             )
         if not isinstance(wanted, jax.core.Tracer) and isinstance(mask, np.ndarray):
             seen = np.where(mask, np.asarray(wanted), 0)
             if not np.all(np.isfinite(seen)):
                 i, j = np.argwhere(~np.isfinite(seen))[0]
                 raise ValueError(
-                    f"target must be finite where it is observed, got {seen[i, j]} at ({i}, {j}); "
-                    "leave that entry out of `observed`"
+                    f"target: received {seen[i, j]} at ({i}, {j}), it must be finite where it is "
+                    "observed; leave that entry out of `observed`"
                 )
         with x64_for(wanted):
             self.target = jnp.asarray(wanted)
@@ -96,7 +98,7 @@ def low_rank_matrix(
     """U Vᵀ with independent N(0, 1) entries in U and V, of `rank` columns (depth, fig. 1)."""
     for name, value in (("rows", rows), ("columns", columns), ("rank", rank)):
         if value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value!r}")
+            raise ValueError(f"{name}: received {value!r}, it must be at least 1")
     with x64_for(np.dtype(dtype)):
         left_key, right_key = jax.random.split(key)
         left = jax.random.normal(left_key, (rows, rank), np.dtype(dtype))
@@ -126,15 +128,15 @@ def _error(
     target = problem.target
     if product.shape != target.shape or product.dtype != target.dtype:
         raise ValueError(
-            f"model must make a {target.dtype} matrix of the target's shape {target.shape}, got "
-            f"{product.dtype} and {product.shape} from the sizes {model.sizes}; convert the "
+            f"model: received {product.dtype} and {product.shape} from the sizes {model.sizes}, it "
+            f"must make a {target.dtype} matrix of the target's shape {target.shape}; convert the "
             "target, or choose other sizes"
         )
     return jnp.where(problem.mask, product - target, 0)
 
 
 def _sum_of_squares(matrix: Float[Array, "rows columns"]) -> Float[Array, ""]:
-    """Σ x_ij², in an order that is the same in every batch, as a `sum` or a dot is not.
+    """Σ x_ij², in the same order in every batch, unlike a `sum` or a dot product.
 
     Tiny matrices are added entry by entry, the rest folded in halves until one number is left,
     each half behind a barrier: the compiler would otherwise write the whole tree out.

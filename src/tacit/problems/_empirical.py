@@ -33,8 +33,8 @@ def step_weights(
     longest = until if longest is None else longest
     if not 1 <= length <= until <= longest:
         raise ValueError(
-            "length, until and longest must be whole numbers with 1 ≤ length ≤ until ≤ longest, "
-            f"got {length!r}, {until!r} and {longest!r}"
+            f"length, until and longest: received {length!r}, {until!r} and {longest!r}, they must "
+            "be whole numbers with 1 ≤ length ≤ until ≤ longest"
         )
     weights = np.zeros(longest)
     weights[length - 1 : until] = 1.0
@@ -107,7 +107,7 @@ class SampledLoss(eqx.Module):
         for name in ("sequences", "inputs"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a positive integer, got {value!r}")
+                raise ValueError(f"{name}: received {value!r}, it must be a positive integer")
 
     @staticmethod
     def last(

@@ -30,8 +30,8 @@ class FiniteResponse(eqx.Module):
             array = array[:, None, None]
         if array.ndim != 3 or 0 in array.shape:
             raise ValueError(
-                "response must have the axes (lags,) or (lags, outputs, inputs), got the shape "
-                f"{array.shape}"
+                f"response: received the shape {array.shape}, it must have the axes (lags,) or "
+                "(lags, outputs, inputs)"
             )
         if not jnp.issubdtype(array.dtype, jnp.floating):
             array = array.astype(float)
@@ -52,8 +52,8 @@ class FiniteResponse(eqx.Module):
         drive = jnp.asarray(inputs, self.response.dtype)
         if drive.ndim != 2 or drive.shape[1] != self.response.shape[2]:
             raise ValueError(
-                f"inputs must have the axes (time, inputs = {self.response.shape[2]}), got the "
-                f"shape {drive.shape}"
+                f"inputs: received the shape {drive.shape}, they must have the axes (time, inputs "
+                f"= {self.response.shape[2]})"
             )
         return convolved(self.impulse_response(drive.shape[0]), drive[None])[0]
 
@@ -63,7 +63,7 @@ def lying_teacher(teacher: Any, length: int, wrong: ArrayLike) -> FiniteResponse
     """The teacher's response at lags below `length`, and `wrong` from there on.
 
     The adversarial data of memoryless (section 7) are sequences of length k with erroneous values
-    for later steps; which, the paper leaves open. Here they are those of a system with another
+    for later steps; the paper does not say which. Here they are those of a system with another
     response from lag k on: on sequences of length k it cannot be told from the teacher, its later
     outputs are not the teacher's, and a wide student can fit both (Prop. 5.1), so that it learns a
     solution for length k that does not extrapolate. Wrong values that do not follow from the
@@ -73,14 +73,14 @@ def lying_teacher(teacher: Any, length: int, wrong: ArrayLike) -> FiniteResponse
     `length` on, (lags,) for one input and output or (lags, outputs, inputs).
     """
     if length < 1:
-        raise ValueError(f"length must be at least 1, got {length!r}")
+        raise ValueError(f"length: received {length!r}, it must be at least 1")
     true = teacher.impulse_response(length)
     later = jnp.asarray(wrong, true.dtype)
     if later.ndim == 1 and true.shape[1:] == (1, 1):
         later = later[:, None, None]
     if later.ndim != 3 or later.shape[1:] != true.shape[1:]:
         raise ValueError(
-            f"wrong must have the axes (lags, outputs, inputs) = (…, {true.shape[1]}, "
-            f"{true.shape[2]}), got the shape {later.shape}"
+            f"wrong: received the shape {later.shape}, it must have the axes (lags, outputs, "
+            f"inputs) = (…, {true.shape[1]}, {true.shape[2]})"
         )
     return FiniteResponse(jnp.concatenate([true, later]))

@@ -20,12 +20,12 @@ def half_population_loss(
 ) -> PopulationLoss:
     """L = ½ Σ_{j<k} ‖C A^j B − target_j‖²_F (memoryless (4), (20)), padded to `longest` lags.
 
-    This paper has the ½ that lowdim's (3.4) has not: a step of gradient descent at rate η here is
+    This paper has a ½ that lowdim's (3.4) lacks: a step of gradient descent at rate η here is
     one at rate η/2 there. Loss, gradient and the squares of the residuals all carry the factor.
     """
     longest = length if longest is None else longest
     if not 1 <= length <= longest:
-        raise ValueError(f"length must lie in [1, longest = {longest}], got {length!r}")
+        raise ValueError(f"length: received {length!r}, it must lie in [1, longest = {longest}]")
     return weighted_population_loss(
         teacher.impulse_response(longest), 0.5 * (np.arange(longest) < length)
     )
@@ -43,7 +43,7 @@ def adversarial_population_loss(wrong: ArrayLike, length: int) -> PopulationLoss
     """
     lags = np.shape(wrong)[0]
     if not 1 <= length <= lags:
-        raise ValueError(f"length must lie in [1, lags = {lags}], got {length!r}")
+        raise ValueError(f"length: received {length!r}, it must lie in [1, lags = {lags}]")
     seen = np.minimum(lags - np.arange(lags), lags - length + 1) / (lags - length + 1)
     return weighted_population_loss(wrong, 0.5 * seen)
 
@@ -54,12 +54,14 @@ def weighted_population_loss(target: ArrayLike, weights: ArrayLike) -> Populatio
     aims, shares = jnp.asarray(target), np.asarray(weights, dtype=float)
     if aims.ndim != 3:
         raise ValueError(
-            f"target must have the axes (lags, outputs, inputs), got the shape {aims.shape}"
+            f"target: received the shape {aims.shape}, it must have the axes (lags, outputs, "
+            "inputs)"
         )
     if shares.shape != aims.shape[:1]:
         raise ValueError(
-            f"weights must have the target's {aims.shape[0]} lags, got the shape {shares.shape}"
+            f"weights: received the shape {shares.shape}, they must have the target's "
+            f"{aims.shape[0]} lags"
         )
     if not (np.isfinite(shares).all() and (shares >= 0).all()):
-        raise ValueError(f"weights must be finite and not negative, got {weights!r}")
+        raise ValueError(f"weights: received {weights!r}, they must be finite and not negative")
     return PopulationLoss(aims, jnp.asarray(np.sqrt(shares), aims.dtype))

@@ -4,16 +4,17 @@ import numpy as np
 
 
 def length_classes(lengths: np.ndarray, most: int, least: int = 1) -> tuple[int, ...]:
-    """The longest length of each class: at most `most` classes, `least` members in each at least.
+    """The longest length of each class: at most `most` classes, each with at least `least` members.
 
     Of all such cuts the one with the smallest sum of padded lengths, by dynamic programming over
     the distinct lengths.
     """
     if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
-        raise ValueError(f"groups must be a positive integer, got {most!r}")
+        raise ValueError(f"groups: received {most!r}, it must be a positive integer")
     if not 1 <= least <= len(lengths):
         raise ValueError(
-            f"least must lie between 1 and the number of sentences, {len(lengths)}, got {least!r}"
+            f"least: received {least!r}, it must lie between 1 and the number of sentences, "
+            f"{len(lengths)}"
         )
     sizes, counts = np.unique(lengths, return_counts=True)
     below = np.concatenate([[0], np.cumsum(counts)])

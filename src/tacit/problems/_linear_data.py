@@ -46,12 +46,15 @@ class LinearDataLoss(eqx.Module):
         channels = teacher.B.shape[1]
         if data.ndim != 3 or data.shape[2] != channels or not data.size:
             raise ValueError(
-                f"inputs must be (sequences, time, inputs = {channels}), got the shape {data.shape}"
+                f"inputs: received the shape {data.shape}, they must be (sequences, time, inputs = "
+                f"{channels})"
             )
         length = data.shape[1]
         longest = length if longest is None else longest
         if longest < length:
-            raise ValueError(f"longest must be at least the length {length}, got {longest!r}")
+            raise ValueError(
+                f"longest: received {longest!r}, it must be at least the length {length}"
+            )
         with jax.enable_x64(True):
             target = jnp.asarray(np.asarray(teacher.impulse_response(longest)))
             return LinearDataLoss(target, jnp.asarray(second_moment_root(data, longest=longest)))
@@ -87,7 +90,9 @@ class LinearSampledLoss(eqx.Module):
 
     def __check_init__(self) -> None:
         if isinstance(self.sequences, bool) or self.sequences < 1:
-            raise ValueError(f"sequences must be a positive integer, got {self.sequences!r}")
+            raise ValueError(
+                f"sequences: received {self.sequences!r}, it must be a positive integer"
+            )
 
     @precise
     def loss(self, model: LinearRNN, *, key: PRNGKeyArray) -> Float[Array, ""]:

@@ -22,7 +22,7 @@ def memoryless_teacher(weight: float | ArrayLike) -> LinearRNN:
         matrix = matrix[None, None]
     if matrix.ndim != 2 or 0 in matrix.shape or not np.isfinite(matrix).all():
         raise ValueError(
-            f"weight must be a finite number or matrix (outputs, inputs), got {weight!r}"
+            f"weight: received {weight!r}, it must be a finite number or matrix (outputs, inputs)"
         )
     inputs = matrix.shape[1]
     return LinearRNN(Dense(np.zeros((inputs, inputs))), np.eye(inputs), matrix)
@@ -38,9 +38,11 @@ def linear_teacher(order: int, *, radius: float = 0.9, key: PRNGKeyArray) -> Lin
     one at every length, whatever the order and the seed.
     """
     if isinstance(order, bool) or order < 1:
-        raise ValueError(f"order must be at least 1, got {order!r}")
+        raise ValueError(f"order: received {order!r}, it must be at least 1")
     if not 0 < radius < 1:
-        raise ValueError(f"radius must lie between 0 and 1, so that memory fades, got {radius!r}")
+        raise ValueError(
+            f"radius: received {radius!r}, it must lie between 0 and 1, so that memory fades"
+        )
     with jax.enable_x64(True):
         drawn = np.asarray(jax.random.normal(key, (order, order + 2), jnp.float64))
         A, B, C = drawn[:, :order], drawn[:, order : order + 1], drawn[:, order + 1 :].T

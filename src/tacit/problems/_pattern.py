@@ -31,16 +31,18 @@ class Pattern:
     def __init__(self, mask: ArrayLike) -> None:
         mask = np.array(mask)  # a copy: the pattern is frozen, its mask too
         if mask.ndim != 2 or 0 in mask.shape:
-            raise ValueError(f"mask must be a matrix (rows, columns), got the shape {mask.shape}")
+            raise ValueError(
+                f"mask: received the shape {mask.shape}, it must be a matrix (rows, columns)"
+            )
         if mask.dtype != np.bool_:
             if mask.dtype.kind not in "iuf" or not np.isin(mask, (0, 1)).all():
                 raise ValueError(
-                    f"mask must hold booleans (or 0 and 1), got the dtype {mask.dtype}; "
+                    f"mask: received the dtype {mask.dtype}, it must hold booleans (or 0 and 1); "
                     "for a matrix with missing entries pass ~np.isnan(matrix)"
                 )
             mask = mask.astype(bool)
         if not mask.any():
-            raise ValueError("mask must observe at least one entry, got none")
+            raise ValueError("mask: received none, it must observe at least one entry")
         mask.flags.writeable = False
         object.__setattr__(self, "mask", mask)
 
@@ -108,8 +110,8 @@ class Pattern:
         rows, columns = self.shape
         if max(rows, columns) > _LARGEST_SIDE:
             raise ValueError(
-                f"canonical tries every order of the columns, so the larger side must be at most "
-                f"{_LARGEST_SIDE}, got the shape {self.shape}"
+                f"mask: received the shape {self.shape}, its larger side must be at most "
+                f"{_LARGEST_SIDE}, since canonical tries every order of the columns"
             )
         code = _canonical_codes(self.mask[None])[0]
         return type(self)(_mask_of(int(code), rows, columns))
@@ -129,13 +131,14 @@ class Pattern:
         cells = rows * columns
         if cells > _MOST_CELLS:
             raise ValueError(
-                f"rows × columns must be at most {_MOST_CELLS}, of which there are "
-                f"2^{_MOST_CELLS} patterns, got {rows} × {columns}; draw some with Pattern.random"
+                f"rows × columns: received {rows} × {columns}, they must be at most {_MOST_CELLS}, "
+                f"of which there are 2^{_MOST_CELLS} patterns; draw some with Pattern.random"
             )
         last = cells if most is None else most
         if not least <= last <= cells:
             raise ValueError(
-                f"most must lie between least = {least} and rows × columns = {cells}, got {most!r}"
+                f"most: received {most!r}, it must lie between least = {least} and rows × columns "
+                f"= {cells}"
             )
         every = np.arange(1, 2**cells, dtype=np.int64)
         every = every[np.isin(np.bitwise_count(every), np.arange(least, last + 1))]
@@ -155,7 +158,8 @@ class Pattern:
         lines = name.split(".")
         if len({len(line) for line in lines}) != 1 or set(name) - set("01."):
             raise ValueError(
-                f"name must spell rows of 0 and 1 of one length, as in '10.01', got {name!r}"
+                f"name: received {name!r}, it must spell rows of 0 and 1 of one length, as in "
+                "'10.01'"
             )
         return cls([[entry == "1" for entry in line] for line in lines])
 
@@ -163,7 +167,9 @@ class Pattern:
         """Ω_post = Ω_pre ∪ the entries of another pattern or mask: this one lies inside it."""
         more = Pattern.of(observed)
         if more.shape != self.shape:
-            raise ValueError(f"observed must have the shape {self.shape}, got {more.shape}")
+            raise ValueError(
+                f"observed: received {more.shape}, it must have the shape {self.shape}"
+            )
         return Pattern(self.mask | more.mask)
 
     @classmethod
@@ -178,7 +184,7 @@ class Pattern:
         _check_count("rows", rows)
         _check_count("columns", columns)
         if not 0 <= index < columns:
-            raise ValueError(f"index must lie in [0, columns = {columns}), got {index!r}")
+            raise ValueError(f"index: received {index!r}, it must lie in [0, columns = {columns})")
         mask = np.zeros((rows, columns), dtype=bool)
         mask[:, index] = True
         return cls(mask)
@@ -209,8 +215,8 @@ class Pattern:
             _check_count(f"counts[{i}]", count)
             if count > rows * columns or (i > 0 and count < counts[i - 1]):
                 raise ValueError(
-                    f"counts must not fall, nor pass rows × columns = {rows * columns}, "
-                    f"got {tuple(counts)!r}"
+                    f"counts: received {tuple(counts)!r}, they must not fall, nor pass rows × "
+                    f"columns = {rows * columns}"
                 )
         order = np.asarray(jax.random.permutation(key, rows * columns))
         rank = np.empty(rows * columns, dtype=np.int64)
@@ -243,4 +249,4 @@ def _mask_of(code: int, rows: int, columns: int) -> Bool[np.ndarray, "rows colum
 
 def _check_count(name: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} must be a positive integer, got {value!r}")
+        raise ValueError(f"{name}: received {value!r}, it must be a positive integer")

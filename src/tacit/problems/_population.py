@@ -26,7 +26,9 @@ class PopulationLoss(eqx.Module):
         """The loss of learning `teacher` from sequences of `length`, padded to `longest` lags."""
         longest = length if longest is None else longest
         if not 1 <= length <= longest:
-            raise ValueError(f"length must lie in [1, longest = {longest}], got {length!r}")
+            raise ValueError(
+                f"length: received {length!r}, it must lie in [1, longest = {longest}]"
+            )
         target = teacher.impulse_response(longest)
         return PopulationLoss(target, jnp.asarray(np.arange(longest) < length, target.dtype))
 

@@ -51,18 +51,20 @@ class Sentences(eqx.Module):
         """
         table, marks = np.asarray(vectors, np.float32), np.asarray(labels)
         if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all():
-            raise ValueError(f"vectors must be finite, (words, inputs), got shape {table.shape}")
+            raise ValueError(
+                f"vectors: received shape {table.shape}, they must be finite, (words, inputs)"
+            )
         if marks.shape != (len(sentences),) or not np.isin(marks, (0, 1)).all():
             raise ValueError(
-                f"labels must be 0 or 1, one for each of the {len(sentences)} sentences, got "
-                f"the shape {marks.shape}"
+                f"labels: received the shape {marks.shape}, they must be 0 or 1, one for each of "
+                f"the {len(sentences)} sentences"
             )
         rows = [np.asarray(sentence) for sentence in sentences]
         for place, row in enumerate(rows):
             if row.ndim != 1 or row.size == 0 or row.min() < 0 or row.max() >= len(table):
                 raise ValueError(
-                    f"sentences[{place}] must be one or more rows of vectors, from 0 to "
-                    f"{len(table) - 1}, got {row!r}"
+                    f"sentences[{place}]: received {row!r}, it must be one or more rows of "
+                    f"vectors, from 0 to {len(table) - 1}"
                 )
         lengths = np.array([row.size for row in rows])
         made, shortest = [], 0
@@ -136,8 +138,9 @@ class SentenceBatches(eqx.Module):
     def __check_init__(self) -> None:
         if min(self.sentences.counts) < self.size:
             raise ValueError(
-                f"size must not exceed the sentences in a group, {min(self.sentences.counts)} in "
-                f"the smallest, got {self.size}; make the groups with least={self.size}"
+                f"size: received {self.size}, it must not exceed the sentences in a group, "
+                f"{min(self.sentences.counts)} in the smallest; make the groups with "
+                f"least={self.size}"
             )
 
     @precise

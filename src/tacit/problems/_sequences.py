@@ -51,8 +51,8 @@ class SequenceLoss(eqx.Module):
         target = np.asarray(response)
         if target.ndim != 3 or target.dtype.kind != "f" or 0 in target.shape:
             raise ValueError(
-                "response must be floating, with the axes (length, outputs, inputs), "
-                f"got the dtype {target.dtype} and the shape {target.shape}"
+                f"response: received the dtype {target.dtype} and the shape {target.shape}, it "
+                "must be floating, with the axes (length, outputs, inputs)"
             )
         length, outputs, inputs = target.shape
         columns = np.swapaxes(target, 1, 2).reshape(length * inputs, outputs)
@@ -95,7 +95,7 @@ class SequenceBatches(eqx.Module):
         """From inputs (sequences, time, inputs) and outputs (sequences, time, outputs)."""
         inputs, outputs = _checked(x, y)
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-            raise ValueError(f"size must be a positive integer, got {size!r}")
+            raise ValueError(f"size: received {size!r}, it must be a positive integer")
         with x64_for(outputs.dtype):
             return SequenceBatches(
                 jnp.asarray(_designs(inputs).astype(outputs.dtype)),
@@ -129,13 +129,16 @@ def _checked(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     for name, array in (("x", inputs), ("y", outputs)):
         if array.ndim != 3 or array.dtype.kind != "f" or 0 in array.shape:
             raise ValueError(
-                f"{name} must be floating, with the axes (sequences, time, channels), "
-                f"got the dtype {array.dtype} and the shape {array.shape}"
+                f"{name}: received the dtype {array.dtype} and the shape {array.shape}, it must be "
+                "floating, with the axes (sequences, time, channels)"
             )
         if not np.all(np.isfinite(array)):
-            raise ValueError(f"{name} must be finite, got NaN or infinity among its entries")
+            raise ValueError(
+                f"{name}: received NaN or infinity among its entries, it must be finite"
+            )
     if inputs.shape[:2] != outputs.shape[:2]:
         raise ValueError(
-            f"y must have as many sequences and times as x, got {outputs.shape} and {inputs.shape}"
+            f"y: received the shape {outputs.shape}, it must have as many sequences and times as "
+            f"x, {inputs.shape}"
         )
     return inputs, outputs

@@ -25,6 +25,6 @@ def random_spectrum(
 
 def _check_spectrum(order: int, low: float, high: float) -> None:
     if order < 1:
-        raise ValueError(f"order must be at least 1, got {order!r}")
+        raise ValueError(f"order: received {order!r}, it must be at least 1")
     if not low <= high:
-        raise ValueError(f"low must not be above high, got {low!r} and {high!r}")
+        raise ValueError(f"low: received {low!r}, it must not be above high = {high!r}")

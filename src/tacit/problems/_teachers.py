@@ -35,7 +35,9 @@ def spread_weights(order: int, channels: int) -> Float[np.ndarray, "order channe
     all modes have the same weight, and neighbours in the spectrum do not share a direction.
     """
     if order < 1 or channels < 1:
-        raise ValueError(f"order and channels must be at least 1, got {order!r} and {channels!r}")
+        raise ValueError(
+            f"order and channels: received {order!r} and {channels!r}, they must be at least 1"
+        )
     golden = (np.sqrt(5) - 1) / 2
     nodes = 2 * np.mod(np.arange(1, order + 1) * golden, 1.0) - 1
     rows = np.cos(np.arange(channels) * np.arccos(nodes)[:, None])
@@ -54,7 +56,7 @@ def balanced_teacher(
     """
     norm = float(np.linalg.norm(np.asarray(weights)))
     if not norm > 0 or not np.isfinite(norm):
-        raise ValueError(f"weights must be finite and not all zero, got {weights!r}")
+        raise ValueError(f"weights: received {weights!r}, they must be finite and not all zero")
     if np.ndim(weights) == 1:
         return LinearRNN(Diagonal(eigenvalues), np.asarray(weights)[:, None] / norm, None)
     scaled = np.asarray(weights) * (np.sqrt(np.shape(weights)[1]) / norm)
@@ -90,4 +92,4 @@ def _chain(diagonal: np.ndarray, above: np.ndarray) -> LinearRNN:
 
 def _check_order(order: int) -> None:
     if isinstance(order, bool) or int(order) != order or order < 1:
-        raise ValueError(f"order must be a whole number of at least 1, got {order!r}")
+        raise ValueError(f"order: received {order!r}, it must be a whole number of at least 1")

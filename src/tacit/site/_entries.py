@@ -1,4 +1,4 @@
-"""The claims that runs have left in a folder of results."""
+"""The claims that runs have written to a folder of results."""
 
 import json
 import warnings
@@ -14,7 +14,7 @@ def _warn(path: Path, reason: str) -> None:
 def read_entries(
     results_dir: Path, *, on_skip: Callable[[Path, str], None] = _warn
 ) -> list[dict[str, Any]]:
-    """What stands in every `results_dir/<paper>/<figure>/claims.json`, sorted by experiment.
+    """The contents of every `results_dir/<paper>/<figure>/claims.json`, sorted by experiment.
 
     A file that cannot be read does not hide the others: `on_skip` is told its path and the
     reason (by default in a warning), and it is left out.
@@ -30,10 +30,10 @@ def read_entries(
 
 def _checked(entry: Any) -> dict[str, Any]:
     if not isinstance(entry, dict):
-        raise ValueError(f"a JSON object was expected, got {type(entry).__name__}")
+        raise ValueError(f"received {type(entry).__name__}, a JSON object was expected")
     if not isinstance(entry.get("experiment"), str):
-        raise ValueError(f'"experiment" must be a text, got {entry.get("experiment")!r}')
+        raise ValueError(f"experiment: received {entry.get('experiment')!r}, it must be a text")
     claims = entry.get("claims")
     if not isinstance(claims, list) or not all(isinstance(claim, dict) for claim in claims):
-        raise ValueError('"claims" must be a list of objects')
+        raise ValueError("claims: they must be a list of objects")
     return entry

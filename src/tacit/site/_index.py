@@ -1,14 +1,13 @@
 """The page `index.html`: a table of all claims, then every experiment with its figure."""
 
 import math
-import os
-import uuid
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from tacit._files import write_atomically
 from tacit.site._style import CSS
 
 _DASH = "—"
@@ -46,7 +45,7 @@ side of its bound; a run is as expected when every decided verdict is the expect
 def write_index(results_dir: Path, entries: Sequence[Mapping[str, Any]]) -> Path:
     """Write `results_dir/index.html` from what `read_entries` found, and return its path.
 
-    The page is self-contained but for the figures, which it shows from `<experiment>/figure.svg`
+    The page is self-contained except for the figures, which it shows from `<experiment>/figure.svg`
     beside it. It is replaced whole: a reader never sees half a page.
     """
     results_dir.mkdir(parents=True, exist_ok=True)
@@ -58,12 +57,7 @@ def write_index(results_dir: Path, entries: Sequence[Mapping[str, Any]]) -> Path
         or '<p class="none">There are no results here yet.</p>',
     )
     path = results_dir / "index.html"
-    temporary = results_dir / f".index.html.{uuid.uuid4().hex}"
-    try:
-        temporary.write_text(page, encoding="utf-8")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_atomically(path, page.encode())
     return path
 
 
@@ -143,7 +137,7 @@ def _section(results_dir: Path, entry: Mapping[str, Any]) -> str:
 
 
 def _surprising(claim: Mapping[str, Any]) -> bool:
-    """Whether a claim was decided against its expectation; an undecided one says nothing."""
+    """Whether a claim was decided against its expectation; an undecided one was not."""
     verdict = claim.get("verdict")
     return verdict in ("holds", "fails") and verdict != claim.get("expected")
 

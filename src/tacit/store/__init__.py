@@ -1,7 +1,7 @@
 """Stored results: one immutable file a batch, cells addressed by content, xarray on the way out."""
 
-from tacit.store._atomic import write_atomically
-from tacit.store._errors import StoreError, WriteError
+from tacit._files import WriteError, write_atomically
+from tacit.store._errors import StoreError
 from tacit.store._failures import FailedCells
 from tacit.store._key import canonical, cell_key
 from tacit.store._names import PRESENT

@@ -19,7 +19,7 @@ Coordinates = Mapping[str, Sequence[Any] | np.ndarray]
 
 
 class Parts(Protocol):
-    """What is needed of a store here."""
+    """The part of a store that is needed here."""
 
     identity: Any
 

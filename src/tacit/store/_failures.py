@@ -1,4 +1,4 @@
-"""Cells that raised: which, and why. Kept beside the parts, one immutable file a failed batch.
+"""Cells that raised, and why: one immutable file for each failed batch, beside the parts.
 
 A record says what happened, never that a cell must not be tried again: the next run tries every
 cell that no part holds, and a part always counts more than a record.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.store._atomic import write_atomically
+from tacit._files import write_atomically
 from tacit.store._files import names_in, next_name, set_aside
 from tacit.store._key import canonical
 from tacit.store._part import Identity
@@ -20,7 +20,7 @@ SUFFIX = ".json"
 
 @dataclass(frozen=True)
 class FailedCells:
-    """Cells of one batch that failed alike: their full parameters, the error, where it came from.
+    """Cells of one batch that failed with the same error: their full parameters, and the error.
 
     `name` is that of the record's file; a later record has a later name.
     """

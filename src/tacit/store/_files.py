@@ -1,4 +1,4 @@
-"""The names of a store's immutable files, and the way that bad ones leave."""
+"""The names of a store's immutable files, and how bad ones are set aside."""
 
 import hashlib
 import os

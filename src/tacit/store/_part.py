@@ -30,7 +30,7 @@ _DIGEST_BYTES = 32
 
 @dataclass(frozen=True)
 class Identity:
-    """Whose store it is: cells of another experiment or version do not belong in it."""
+    """The experiment and version that a store belongs to; it holds no others."""
 
     experiment: str
     version: int
@@ -98,7 +98,7 @@ def _json(archive: Any, member: str) -> Any:
 def read_keys(path: Path, identity: Identity) -> list[str]:
     """The addresses of a part's cells, after checking all of it: a `PartError` says what is wrong.
 
-    Every byte is looked at, so that damage is found before the sweep decides what is missing, not
+    Every byte is checked, so that damage is found before the sweep decides what is missing, not
     when the figure is drawn.
     """
     try:

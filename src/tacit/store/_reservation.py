@@ -9,7 +9,7 @@ import errno
 import os
 from pathlib import Path
 
-from tacit.store._errors import WriteError
+from tacit._files import WriteError
 
 try:
     import fcntl

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tacit.store._atomic import put_folder, temporary_name
+from tacit._files import WriteError, put_folder, temporary_name
 from tacit.store._dataset import Parts, build_dataset, grid_attributes
-from tacit.store._errors import WriteError
 from tacit.store._failures import FailedCells
 from tacit.store._names import OUTCOME, PRESENT
 from tacit.store._plan import Plan

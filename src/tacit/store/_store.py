@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit._files import WriteError, remove_stale, sync_folder, write_atomically
 from tacit.store import _part, _results
-from tacit.store._atomic import remove_stale, sync_folder, write_atomically
 from tacit.store._dataset import build_dataset
-from tacit.store._errors import StoreError, WriteError
+from tacit.store._errors import StoreError
 from tacit.store._failures import FailedCells, Failures
 from tacit.store._files import digest_of, next_name
 from tacit.store._index import SUFFIX, PartIndex

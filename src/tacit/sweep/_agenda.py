@@ -1,4 +1,4 @@
-"""What is to be computed: batches of the grid that are neither stored nor another process's."""
+"""What is left to compute: batches that are neither stored nor computed by another process."""
 
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from tacit.sweep._record import Failure
 
 @dataclass(eq=False)
 class Work:
-    """A batch in hand: the cells that the store lacks, ours until the reservation is released.
+    """A batch being computed: the cells that the store lacks, reserved until `reservation` ends.
 
     `left` counts its pieces (itself, or its cells when it is tried cell by cell) that have not
     ended; `failed` holds the pieces that failed here, `failed_elsewhere` those that had just failed
@@ -27,11 +27,11 @@ class Work:
 
 
 class Agenda:
-    """Hands out the batches of a grid one by one, each when its turn comes.
+    """Gives out the batches of a grid, one by one.
 
     Only what is handed out is reserved, so that two processes on one store share a grid. A batch
-    that is another's is passed over and asked for again: in the end it is stored, or failed there,
-    or its process is gone and it is ours to compute.
+    that another process computes is passed over and asked for again later: in the end it is stored,
+    or it failed there, or that process is gone and this one computes it.
 
     **Arguments:**
 
@@ -62,7 +62,7 @@ class Agenda:
         return bool(self._elsewhere)
 
     def next(self) -> Work | None:
-        """The next batch to compute; None when there is none, or none for now."""
+        """The next batch to compute; None if there is none, or none for now."""
         for batch in self._unseen:
             work = self._begin(batch)
             if work is not None:
@@ -102,7 +102,7 @@ class Agenda:
             raise
 
     def _work(self, batch: Batch, reservation: Lock) -> Work:
-        """What is left to do; cells that have just failed elsewhere are not tried once more."""
+        """What is left to do; cells that have just failed elsewhere are not tried again."""
         work = Work(batch, reservation)
         failures = self._store.failures(but=self._old_failures)
         if not failures:

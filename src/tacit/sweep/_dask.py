@@ -1,4 +1,4 @@
-"""Sweeps on a Dask cluster: one that is there, or one made on this machine."""
+"""Sweeps on a Dask cluster: a running one, or one started on this machine."""
 
 import contextlib
 import logging
@@ -59,9 +59,9 @@ class DaskWorkers(Executor):
 
 
 def _in_our_words(inner: "Future[R]") -> "Future[R]":
-    """The same future, with Dask's word for a lost worker put into ours.
+    """The same future, with Dask's error for a lost worker replaced by ours.
 
-    Dask counts a lost worker against every task that was assigned to it, also to those that had
+    Dask counts a lost worker against every task that was assigned to it, even those that had
     not begun: which one is to blame is not known.
     """
     outer: Future[R] = Future()
@@ -95,11 +95,11 @@ def dask_workers(
     notice: Callable[[str], None] = lambda sentence: None,
     timeout: float = 5.0,
 ) -> Iterator[DaskWorkers]:
-    """Workers of a Dask cluster as an executor, for the time of a `with`.
+    """Workers of a Dask cluster as an executor, for the length of a `with` block.
 
     **Arguments:**
 
-    - `scheduler`: `tcp://host:port` of a scheduler that is there, or `"local"` for a cluster on
+    - `scheduler`: `tcp://host:port` of a running scheduler, or `"local"` for a cluster on
       this machine that ends with the `with`.
     - `workers`: how many processes a local cluster has, one thread each; all cores if None.
     - `notice`: called with what the user should know: a dashboard, a cluster without workers.
@@ -150,7 +150,7 @@ def dask_workers(
 
 @contextlib.contextmanager
 def _quiet(name: str) -> Iterator[None]:
-    """Without a logger's tracebacks: what they are about is told in a sentence."""
+    """Silence a logger: what its tracebacks say is told in one sentence instead."""
     logger = logging.getLogger(name)
     before = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -1,18 +1,18 @@
-"""Workers that cannot be had, or that went away."""
+"""Workers that cannot be had, or that were lost."""
 
 
 class WorkersError(ValueError):
-    """Workers that were asked for in a way that cannot be met: one sentence with the remedy."""
+    """A request for workers that cannot be met: one sentence with the remedy."""
 
 
 class WorkersLostError(RuntimeError):
-    """An executor that broke in the middle of a sweep. What was computed is stored."""
+    """An executor that broke during a sweep. What was computed is stored."""
 
 
 class WorkerDiedError(RuntimeError):
     """A worker process that ended before its batch did; the executor itself goes on.
 
-    `blame` says whether it was this batch that the process was computing, as far as one can know.
+    `blame` says whether the process was computing this batch, as far as is known.
     """
 
     def __init__(self, *, blame: bool = True) -> None:

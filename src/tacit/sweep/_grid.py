@@ -32,7 +32,7 @@ class Batch:
         return len(self.cells)
 
     def column(self, name: str) -> np.ndarray:
-        """The values of one swept parameter, one entry a cell."""
+        """The values of one swept parameter, one entry for each cell."""
         return np.asarray([self._of(cell, name) for cell in self.cells])
 
     def values(self, name: str) -> tuple[Any, ...]:

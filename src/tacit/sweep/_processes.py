@@ -1,8 +1,8 @@
-"""A pool of processes for sweeps: one a core, each with one thread, and the loss of one is its own.
+"""A pool of processes for sweeps, one per core, each with one thread; losing one harms no other.
 
 `concurrent.futures.ProcessPoolExecutor` breaks as a whole when one of its processes dies. Here each
-worker is a pool of one: a batch that brings its process down fails alone, and a new process takes
-the place of the old one.
+worker is a pool of one: a batch that kills its process fails alone, and a new process takes the
+place of the old one.
 """
 
 import contextlib
@@ -75,7 +75,7 @@ class ProcessWorkers(Executor):
         return self._threads.submit(self._call, fn, args, kwargs)
 
     def _call(self, fn: Callable[..., R], args: Any, kwargs: Any) -> R:
-        """In the thread that looks after one process."""
+        """Run a batch, in the thread that manages one process."""
         try:
             if getattr(self._here, "pid", None) is None:
                 self._start()
@@ -115,7 +115,7 @@ class ProcessWorkers(Executor):
             pool.shutdown(wait=False)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the processes end; what is running is waited for if `wait`."""
+        """Let the processes end; with `wait`, wait for what is running."""
         self._threads.shutdown(wait, cancel_futures=cancel_futures)
         with self._lock:
             pools = list(self._pools.values())
@@ -145,7 +145,7 @@ class ProcessWorkers(Executor):
 
 
 def _cores(workers: int) -> list[int]:
-    """The cores to pin to, one a worker, if all are used; else none."""
+    """The cores to pin to, one for each worker, if all are used; else none."""
     if not hasattr(os, "sched_getaffinity"):
         return []
     cores = sorted(os.sched_getaffinity(0))
@@ -169,7 +169,7 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def without_interrupts() -> Iterator[None]:
-    """A child that starts inside never sees Ctrl-C, which a terminal sends to all: it is ours."""
+    """A child that starts inside never sees Ctrl-C, which a terminal sends to every process."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -194,6 +194,6 @@ def _settle_in(core: int | None) -> None:
 
 
 def _end_with(parent: Any) -> None:
-    """A killed parent cannot tell its workers to stop, and they would wait for it for ever."""
+    """A killed parent cannot tell its workers to stop, and they would wait for ever."""
     parent.join()
     os._exit(1)

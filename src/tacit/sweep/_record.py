@@ -1,4 +1,4 @@
-"""What a sweep tells: events while it runs, a summary at the end."""
+"""What a sweep reports: events while it runs, a summary at the end."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from tacit.sweep._grid import Batch
 
 
 class Failure(NamedTuple):
-    """Cells of a batch that failed alike, each of them alone too: the error, and whence it came.
+    """Cells of a batch that failed with the same error, also when run alone, and the error.
 
     `batch` holds the failed cells only; its index is that of the grid's batch.
     """
@@ -38,7 +38,7 @@ class SweepSummary:
 
     @property
     def ended_batches(self) -> int:
-        """The batches of which nothing more is to be expected."""
+        """The number of batches that are finished."""
         return self.computed_batches + self.skipped_batches + self.failed_batches
 
 
@@ -47,7 +47,7 @@ class SweepEvent:
     """Something that happened to a batch; `done` and `total` in batches.
 
     Kinds: `started`, then `computed`, or `failed` if some of its cells did; `skipped` if the store
-    has it; `retried` if it raised and is tried again; `waiting` if another process is at it.
+    has it; `retried` if it raised and is tried again; `waiting` if another process computes it.
     """
 
     kind: Literal["started", "computed", "skipped", "failed", "retried", "waiting"]

@@ -17,10 +17,10 @@ from tacit.sweep._agenda import Agenda, Work
 from tacit.sweep._errors import WorkerDiedError, WorkersLostError
 from tacit.sweep._grid import Batch, Grid
 from tacit.sweep._record import Failure, Progress, SweepEvent, SweepSummary
-from tacit.sweep._task import Cell, Computed, Here, Task
+from tacit.sweep._task import Cell, Computed, InProcess, Task
 
-_POLL_SECONDS = 0.2  # how often one looks after what another process is computing
-_CHECK_SECONDS = 5.0  # how often one looks whether the executor is still there
+_POLL_SECONDS = 0.2  # how often to look at what another process computes
+_CHECK_SECONDS = 5.0  # how often to check that the executor is still there
 
 
 def run_sweep(
@@ -35,10 +35,10 @@ def run_sweep(
     retries: int = 1,
     progress: Progress | None = None,
 ) -> SweepSummary:
-    """Compute what the store lacks of a grid, batch by batch.
+    """Compute the cells of a grid that the store lacks, batch by batch.
 
-    A batch that raises is tried again `retries` times, then cell by cell, so that one poisoned cell
-    costs itself alone; its error goes into the store and the summary, and the others go on. Another
+    A batch that raises is tried again `retries` times, then cell by cell, so that one bad cell
+    costs only itself; its error goes into the store and the summary, and the others go on. Another
     process on the same store shares the work. Ctrl-C leaves what was stored and is raised again:
     the same call resumes.
 
@@ -48,8 +48,9 @@ def run_sweep(
     - `fixed`: the parameters that all cells share; they are part of a cell's address.
     - `cell`: `cell(batch, fixed)` → arrays by name, with the batch along the leading axis.
     - `store`: where results go; its cells are not computed again.
-    - `variables`, `coords`: what is declared of the arrays; they are checked against it.
-    - `executor`: any `concurrent.futures.Executor` (`cell` must then pickle); None computes here.
+    - `variables`, `coords`: what the arrays are declared to be; they are checked against it.
+    - `executor`: any `concurrent.futures.Executor` (`cell` must then pickle); this process if
+      None.
     - `retries`: how often a batch that raised is tried again before it is taken apart.
     - `progress`: called with a `SweepEvent` when something happens to a batch.
     """
@@ -57,22 +58,21 @@ def run_sweep(
         raise ValueError(f"retries: received {retries!r}, it must be an integer of at least 0")
     task = Task(cell, dict(fixed), variables, coords or {})
     with store.at_work():
-        return _Sweep(grid, task, store, executor or Here(), retries, progress).run()
+        return _Sweep(grid, task, store, executor or InProcess(), retries, progress).run()
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """What is handed to the executor: a batch, or one cell of it; `tries` counts those before.
+class _Job:
+    """What the executor is given: a batch, or one cell of it; `tries` counts earlier attempts.
 
-    `secluded`: it is computed while nothing else is, to see whether it was the one that brought
-    its worker down.
+    `isolated`: it runs while nothing else does, to see whether it was what killed its worker.
     """
 
     work: Work
     batch: Batch
     tries: int = 0
     alone: bool = False
-    secluded: bool = False
+    isolated: bool = False
 
 
 class _Sweep:
@@ -97,11 +97,13 @@ class _Sweep:
             task.fixed,
             store,
             skipped=self._skipped,
-            waiting=lambda batch, who: self._report("waiting", batch, f"process {who} is at it"),
+            waiting=lambda batch, who: self._report(
+                "waiting", batch, f"process {who} is computing it"
+            ),
         )
-        self._again: deque[_Piece] = deque()
-        self._suspects: deque[_Piece] = deque()
-        self._flying: dict[Future[Computed], _Piece] = {}
+        self._again: deque[_Job] = deque()
+        self._suspects: deque[_Job] = deque()
+        self._running: dict[Future[Computed], _Job] = {}
         self._works: list[Work] = []
 
     def run(self) -> SweepSummary:
@@ -113,7 +115,7 @@ class _Sweep:
             self._keep_finished()
             raise
         finally:
-            for future in self._flying:
+            for future in self._running:
                 future.cancel()
             for work in self._works:
                 work.reservation.release()
@@ -123,85 +125,85 @@ class _Sweep:
     # Out to the workers
 
     def _hand_out(self) -> bool:
-        """Keep the workers busy and no more: what is handed out is reserved, and held in memory."""
+        """Give the workers enough to stay busy, and no more: it is reserved, and held in memory."""
         slots = _slots(self._executor)
-        secluded = any(piece.secluded for piece in self._flying.values())
-        while len(self._flying) < max(1, 2 * slots) and not secluded:
-            piece = self._next()
-            if piece is None:
+        isolated = any(job.isolated for job in self._running.values())
+        while len(self._running) < max(1, 2 * slots) and not isolated:
+            job = self._next()
+            if job is None:
                 break
             try:
-                future = self._executor.submit(self._task, piece.batch)
+                future = self._executor.submit(self._task, job.batch)
             except (BrokenExecutor, RuntimeError) as error:
                 raise _lost(error) from error
-            self._flying[future] = piece
-            secluded = piece.secluded
-        return bool(self._flying)
+            self._running[future] = job
+            isolated = job.isolated
+        return bool(self._running)
 
-    def _next(self) -> _Piece | None:
+    def _next(self) -> _Job | None:
         if self._again:
             return self._again.popleft()
         while (work := self._agenda.next()) is not None:
             self._works.append(work)
             if work.left:
                 self._report("started", work.batch)
-                return _Piece(work, work.batch)
+                return _Job(work, work.batch)
             self._settle(work)
         # A suspect goes last, when the workers have nothing else to do.
-        return self._suspects.popleft() if self._suspects and not self._flying else None
+        return self._suspects.popleft() if self._suspects and not self._running else None
 
     # Back from the workers
 
     def _collect(self) -> None:
-        if not self._flying:
+        if not self._running:
             time.sleep(_POLL_SECONDS)
             return
         seconds = _POLL_SECONDS if self._agenda.waits else _CHECK_SECONDS
-        done, _ = wait(self._flying, timeout=seconds, return_when=FIRST_COMPLETED)
+        done, _ = wait(self._running, timeout=seconds, return_when=FIRST_COMPLETED)
         if not done and (check := getattr(self._executor, "check", None)) is not None:
             check()
         for future in done:
-            self._ended(self._flying.pop(future), future)
+            self._ended(self._running.pop(future), future)
 
-    def _ended(self, piece: _Piece, future: Future[Computed]) -> None:
+    def _ended(self, job: _Job, future: Future[Computed]) -> None:
         if future.cancelled():
             raise _lost("their scheduler is gone, or has cancelled the work")
         error = future.exception()
         if error is None:
-            self._keep(piece, future.result())
+            self._keep(job, future.result())
         elif isinstance(error, BrokenExecutor):
             raise _lost(error) from error
         elif isinstance(error, Exception):
-            self._raised(piece, error)
+            self._raised(job, error)
         else:
             raise error
 
-    def _keep(self, piece: _Piece, computed: Computed) -> None:
-        cells = [{**self._task.fixed, **cell} for cell in piece.batch.cells]
+    def _keep(self, job: _Job, computed: Computed) -> None:
+        cells = [{**self._task.fixed, **cell} for cell in job.batch.cells]
         self._summary.parts.append(self._store.add(cells, computed.arrays, computed.provenance))
         self._summary.computed_cells += len(cells)
-        self._one_less(piece.work)
+        self._one_less(job.work)
 
-    def _raised(self, piece: _Piece, error: Exception) -> None:
+    def _raised(self, job: _Job, error: Exception) -> None:
         message = f"{type(error).__name__}: {error}"
-        batch = piece.batch
-        if piece.tries < self._retries and not piece.alone:
+        batch = job.batch
+        if job.tries < self._retries and not job.alone:
             self._summary.retries += 1
             self._report("retried", batch, f"{message}; it is tried again")
-            self._again.append(_Piece(piece.work, batch, piece.tries + 1))
+            self._again.append(_Job(job.work, batch, job.tries + 1))
         elif len(batch) > 1:
             self._summary.retries += len(batch)
             self._report("retried", batch, f"{message}; its cells are tried one by one")
-            piece.work.left = len(batch)
+            job.work.left = len(batch)
             cells = (batch.only([position]) for position in range(len(batch)))
-            self._again += [_Piece(piece.work, cell, alone=True) for cell in cells]
-        elif isinstance(error, WorkerDiedError) and not (error.blame or piece.secluded):
+            self._again += [_Job(job.work, cell, alone=True) for cell in cells]
+        elif isinstance(error, WorkerDiedError) and not (error.blame or job.isolated):
             self._summary.retries += 1
-            self._suspects.append(_Piece(piece.work, batch, alone=True, secluded=True))
+            self._suspects.append(_Job(job.work, batch, alone=True, isolated=True))
         else:
             text = "".join(traceback.format_exception(error))
-            piece.work.failed.append(Failure(batch, message, text))
-            self._one_less(piece.work)
+            job.work.failed.append(Failure(batch, message, text))
+            self._one_less(job.work)
 
     def _one_less(self, work: Work) -> None:
         work.left -= 1
@@ -209,7 +211,7 @@ class _Sweep:
             self._settle(work)
 
     def _settle(self, work: Work) -> None:
-        """Nothing more is to come of a batch: keep its errors, let go of it, say so."""
+        """Finish a batch: store its errors, release its reservation, report it."""
         failures = _together(work.failed)
         for failure in failures:
             cells = [{**self._task.fixed, **cell} for cell in failure.batch.cells]
@@ -227,12 +229,12 @@ class _Sweep:
             self._report("computed", work.batch)
 
     def _keep_finished(self) -> None:
-        """Before leaving, store what had come back already."""
-        for future in [future for future in self._flying if future.done()]:
-            piece = self._flying.pop(future)
+        """Store what has already come back, before leaving."""
+        for future in [future for future in self._running if future.done()]:
+            job = self._running.pop(future)
             if not future.cancelled() and future.exception() is None:
                 with contextlib.suppress(OSError):
-                    self._keep(piece, future.result())
+                    self._keep(job, future.result())
 
     def _skipped(self, batch: Batch) -> None:
         self._summary.skipped_batches += 1
@@ -250,13 +252,13 @@ class _Sweep:
 
 
 def _slots(executor: Executor) -> int:
-    """How many batches it computes at a time; a guess where it does not say."""
+    """How many batches an executor computes at a time; a guess if it does not say."""
     known = getattr(executor, "slots", getattr(executor, "_max_workers", None))
     return known if isinstance(known, int) else os.cpu_count() or 1
 
 
 def _together(failures: Sequence[Failure]) -> list[Failure]:
-    """The failed cells of one batch, those with one message as one failure."""
+    """The failed cells of one batch; those with the same message are one failure."""
     alike: dict[str, list[Failure]] = {}
     for failure in failures:
         alike.setdefault(failure.message, []).append(failure)

@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 class Computed(NamedTuple):
-    """The arrays of a batch, and where they came from: made on the worker, as it knows best."""
+    """The arrays of a batch, and their provenance, made on the worker, which knows it best."""
 
     arrays: dict[str, np.ndarray]
     provenance: dict[str, Any]
@@ -54,8 +54,8 @@ class Task:
         return Computed(checked, origin)
 
 
-class Here(Executor):
-    """Computes in this process, at once. Ctrl-C is not an outcome: it leaves through `submit`."""
+class InProcess(Executor):
+    """Runs each job at once, in this process. Ctrl-C is raised through `submit`."""
 
     slots = 0  # nothing is handed out ahead of what is being computed
 

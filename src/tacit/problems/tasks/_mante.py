@@ -46,7 +46,8 @@ class Mante(Task):
         super().__post_init__()
         if not self.coherences or min(self.coherences) <= 0:
             raise ValueError(
-                f"coherences must be positive numbers, got {self.coherences!r}; signs are drawn"
+                f"coherences: received {self.coherences!r}, they must be positive numbers; signs "
+                "are drawn"
             )
 
     @property

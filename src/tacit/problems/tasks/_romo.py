@@ -46,13 +46,14 @@ class Romo(Task):
         super().__post_init__()
         if not 0 <= self.gap < self.highest - self.lowest:
             raise ValueError(
-                f"gap must lie in [0, highest − lowest = {self.highest - self.lowest:g}), "
-                f"got {self.gap!r}"
+                f"gap: received {self.gap!r}, it must lie in [0, highest − lowest = "
+                f"{self.highest - self.lowest:g})"
             )
         needed = self.fixation + 2 * self.pulse + self.longest + self.delay + self.response
         if self.duration < needed - self.dt:
             raise ValueError(
-                f"duration must hold the longest trial, {needed - self.dt:g}, got {self.duration!r}"
+                f"duration: received {self.duration!r}, it must hold the longest trial, "
+                f"{needed - self.dt:g}"
             )
 
     @property

@@ -48,7 +48,7 @@ class Task(abc.ABC):
 
     def __post_init__(self) -> None:
         if not 0 < self.dt <= 1:
-            raise ValueError(f"dt must lie in (0, 1], got {self.dt!r}")
+            raise ValueError(f"dt: received {self.dt!r}, it must lie in (0, 1]")
 
     @property
     @abc.abstractmethod
@@ -62,21 +62,21 @@ class Task(abc.ABC):
     def sample(self, key: PRNGKeyArray, batch: int, *, dtype: DTypeLike = np.float32) -> Trials:
         """`batch` independent trials; the same key gives the same trials."""
         if isinstance(batch, bool) or not isinstance(batch, int | np.integer) or batch < 1:
-            raise ValueError(f"batch must be a positive integer, got {batch!r}")
+            raise ValueError(f"batch: received {batch!r}, it must be a positive integer")
         kind = np.dtype(dtype)
         if kind.kind != "f":
-            raise ValueError(f"dtype must be a real floating one, got {kind}; use float32")
+            raise ValueError(f"dtype: received {kind}, it must be a real floating one; use float32")
         with x64_for(kind):
-            return _drawn(self, key, int(batch), kind)
+            return _sample_trials(self, key, int(batch), kind)
 
     def _count(self, duration: float) -> int:
         """Steps in a duration."""
         return round(duration / self.dt)
 
 
-# Compiled here for calls outside a compiled loop: one program a task and batch.
+# Compiled here for calls outside a compiled loop: one program for each task and batch.
 @functools.partial(jax.jit, static_argnums=(0, 2, 3))
-def _drawn(task: Task, key: PRNGKeyArray, batch: int, dtype: Any) -> Trials:
+def _sample_trials(task: Task, key: PRNGKeyArray, batch: int, dtype: Any) -> Trials:
     return Trials(*jax.vmap(lambda one: task._draw(one, dtype))(jax.random.split(key, batch)))
 
 

@@ -7,7 +7,6 @@ The network's output is z = wᵀ(I − W)⁻¹m. Gradient flow on ½(ẑ − z)�
 """
 
 from tacit.theory.connectivity._conserved import Conserved, conserved, conserved_drift
-from tacit.theory.connectivity._doors import exact_g0, flow, large_n
 from tacit.theory.connectivity._first_order import (
     Traces,
     change_norm,
@@ -16,6 +15,7 @@ from tacit.theory.connectivity._first_order import (
     shuffled_loss,
     traces,
 )
+from tacit.theory.connectivity._learning_curves import exact_g0, large_n, learning_curve
 from tacit.theory.connectivity._series import (
     change_series,
     output_series,
@@ -24,6 +24,8 @@ from tacit.theory.connectivity._series import (
 )
 from tacit.theory.connectivity._solution import LearningCurve
 from tacit.theory.connectivity._spectrum import LimitSpectrum, limit_spectrum
+
+flow = learning_curve  # its former name
 
 __all__ = [
     "Conserved",
@@ -35,9 +37,9 @@ __all__ = [
     "conserved",
     "conserved_drift",
     "exact_g0",
-    "flow",
     "gradient_norm",
     "large_n",
+    "learning_curve",
     "learning_time",
     "limit_spectrum",
     "output_series",

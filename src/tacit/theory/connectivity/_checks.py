@@ -1,4 +1,4 @@
-"""The arguments that the doors of this room share, checked."""
+"""Checks of the arguments that this room's public functions share."""
 
 import numbers
 from typing import Any, SupportsFloat, TypeAlias
@@ -16,7 +16,7 @@ def checked_strength(g: Any) -> float:
     value = checked_number("g", g)
     if not 0 <= value < 1:
         raise ValueError(
-            f"g must lie in [0, 1), got {g!r}; from 1 on the linear network is unstable"
+            f"g: received {g!r}, it must lie in [0, 1); from 1 on the linear network is unstable"
         )
     return value
 
@@ -25,7 +25,7 @@ def checked_number(name: str, value: Any) -> float:
     """A finite real number."""
     alone = isinstance(value, numbers.Real) or (isinstance(value, np.ndarray) and value.ndim == 0)
     if not alone or isinstance(value, bool) or not np.isfinite(float(value)):
-        raise ValueError(f"{name} must be a finite number, got {value!r}")
+        raise ValueError(f"{name}: received {value!r}, it must be a finite number")
     return float(value)
 
 
@@ -33,7 +33,7 @@ def checked_fraction(name: str, value: SupportsFloat) -> float:
     """A number strictly between 0 and 1."""
     number = checked_number(name, value)
     if not 0 < number < 1:
-        raise ValueError(f"{name} must lie between 0 and 1, got {value!r}")
+        raise ValueError(f"{name}: received {value!r}, it must lie between 0 and 1")
     return number
 
 
@@ -41,7 +41,7 @@ def checked_times(times: Times) -> Float[np.ndarray, "..."]:
     """Learning times τ ≥ 0, of any shape."""
     array = np.asarray(times)
     if array.dtype.kind not in "fiu" or not np.all(array >= 0):
-        raise ValueError(f"times must be numbers from 0 on, got {times!r}")
+        raise ValueError(f"times: received {times!r}, they must be numbers from 0 on")
     return array.astype(np.float64)
 
 
@@ -50,12 +50,15 @@ def checked_vector(name: str, value: ArrayLike, size: int | None = None) -> np.n
     array = np.asarray(value)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "fiu":
         raise ValueError(
-            f"{name} must be a real vector, got the dtype {array.dtype} and shape {array.shape}"
+            f"{name}: received the dtype {array.dtype} and shape {array.shape}, it must be a real "
+            "vector"
         )
     if size is not None and array.size != size:
-        raise ValueError(f"{name} must have the {size} entries that W0 has rows, got {array.size}")
+        raise ValueError(
+            f"{name}: received {array.size} entries, it must have {size}, one for each row of W0"
+        )
     if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite, got NaN or infinity")
+        raise ValueError(f"{name}: received NaN or infinity, it must be finite")
     return array.astype(np.float64)
 
 
@@ -65,9 +68,9 @@ def checked_square(name: str, value: ArrayLike) -> Float[np.ndarray, "n n"]:
     square = array.ndim == 2 and array.shape[0] == array.shape[1] and array.size > 0
     if not square or array.dtype.kind not in "fiu":
         raise ValueError(
-            f"{name} must be a real square matrix, got the dtype {array.dtype} and shape "
-            f"{array.shape}"
+            f"{name}: received the dtype {array.dtype} and shape {array.shape}, it must be a real "
+            "square matrix"
         )
     if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite, got NaN or infinity")
+        raise ValueError(f"{name}: received NaN or infinity, it must be finite")
     return array.astype(np.float64)

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 
 class Path(abc.ABC):
-    """A path of W(σ) with W(0) = W₀: what a learning curve needs to know of it."""
+    """A path of W(σ) with W(0) = W₀: what a learning curve needs to know about it."""
 
     start: float
     """z at σ = 0."""

@@ -71,9 +71,9 @@ class Clock(NamedTuple):
 
 @final
 class LearningCurve:
-    """How a linear network learns, exactly: `exact_g0`, `flow` and `large_n` all return one.
+    """How a linear network learns, exactly: what `exact_g0`, `learning_curve`, `large_n` return.
 
-    Every method takes the target ẑ; without one, it is the one that the curve was made with.
+    Every method takes the target ẑ; by default, it is the one that the curve was made with.
     """
 
     def __init__(self, path: Path, targets: tuple[float, ...]) -> None:
@@ -100,7 +100,7 @@ class LearningCurve:
     def arc_length(
         self, times: Times, *, target: SupportsFloat | None = None
     ) -> Float[np.ndarray, "*times"]:
-        """σ(τ), the length of the way that W has gone, negative where z falls."""
+        """σ(τ), the length of the path that W has taken, negative where z falls."""
         tau, goal = checked_times(times), self._target(target)
         return self._arcs(tau, goal).reshape(tau.shape)
 
@@ -118,7 +118,7 @@ class LearningCurve:
     ) -> Float[np.ndarray, "*times count"]:
         """The `count` largest singular values of ΔW(τ)."""
         if not isinstance(count, int | np.integer) or count < 1:
-            raise ValueError(f"count must be an integer, at least 1, got {count!r}")
+            raise ValueError(f"count: received {count!r}, it must be an integer, at least 1")
         tau, goal = checked_times(times), self._target(target)
         found = self._path.singular_values(self._arcs(tau, goal), int(count))
         return found.reshape(*tau.shape, count)
@@ -126,7 +126,7 @@ class LearningCurve:
     def change(
         self, times: Times, *, target: SupportsFloat | None = None
     ) -> Float[np.ndarray, "*times rows columns"]:
-        """ΔW(τ): of `flow` the N × N matrix, of `exact_g0` A in ΔW = [w m] A [w m]ᵀ.
+        """ΔW(τ): of `learning_curve` the N × N matrix, of `exact_g0` A in ΔW = [w m] A [w m]ᵀ.
 
         `large_n` has none and says so.
         """
@@ -196,8 +196,8 @@ class LearningCurve:
         low, high = self._path.known
         if not low <= goal <= high:
             raise ValueError(
-                f"target must lie in [{low:.6g}, {high:.6g}], as far as the path was walked, got "
-                f"{target!r}; name it among the targets"
+                f"target: received {target!r}, it must lie in [{low:.6g}, {high:.6g}], as far as "
+                "the path was walked; name it among the targets"
             )
         if goal == self._path.start:
             raise ValueError(f"target: {target!r} is the initial output: there is nothing to learn")

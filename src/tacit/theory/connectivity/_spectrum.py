@@ -31,7 +31,7 @@ def limit_spectrum(g: SupportsFloat, *, nodes: int = 200) -> LimitSpectrum:
     """
     strength = checked_strength(g)
     if not isinstance(nodes, int | np.integer) or nodes < 1:
-        raise ValueError(f"nodes must be an integer, at least 1, got {nodes!r}")
+        raise ValueError(f"nodes: received {nodes!r}, it must be an integer, at least 1")
     if strength == 0:
         return LimitSpectrum(np.ones(1), np.ones(1))
     low, high = (np.log(edge) for edge in spectrum_edges(strength))

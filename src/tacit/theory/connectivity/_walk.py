@@ -1,4 +1,4 @@
-"""The path for any g and any N: two coupled vectors a side, O(N) a step.
+"""The path for any g and any N: two coupled vectors on each side, O(N) per step.
 
 With G = AᵀA = G₀ − w pᵀ − p wᵀ the two sides close on themselves (not in the paper):
 

@@ -113,7 +113,8 @@ class WalkedPath(Path):
         """W(σ) − W₀ in the network's own basis."""
         if self._basis is None:
             raise ValueError(
-                "change: there is no matrix in the limit of large N; use flow(W0, w, m, …) for one"
+                "change: there is no matrix in the limit of large N; use "
+                "learning_curve(W0, w, m, …) for one"
             )
         found = np.empty((len(arc), self._size, self._size))
         for row, place in enumerate(arc):

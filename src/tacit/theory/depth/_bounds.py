@@ -31,13 +31,15 @@ def alignment_bound(
     A, b, w = (np.asarray(value, np.float64) for value in (A0, b0, targets))
     if A.ndim < 2 or b.ndim < 1 or w.ndim < 1 or A.shape[-1] != b.shape[-1]:
         raise ValueError(
-            "A0 and b0 must fit, (…, rows, inner) and (…, inner), "
-            f"got the shapes {A.shape} and {b.shape}"
+            f"A0 and b0: received the shapes {A.shape} and {b.shape}, they must fit, (…, rows, "
+            "inner) and (…, inner)"
         )
     if w.shape[-1] != A.shape[-2]:
-        raise ValueError(f"targets must hold {A.shape[-2]} values, one a row, got {w.shape[-1]}")
+        raise ValueError(
+            f"targets: received {w.shape[-1]}, they must be {A.shape[-2]}, one for each row"
+        )
     if not np.all((w != 0) & np.isfinite(w)):
-        raise ValueError(f"targets must be finite and not zero, got {targets!r}")
+        raise ValueError(f"targets: received {targets!r}, they must be finite and not zero")
     start = np.sum(A**2, axis=(-2, -1))
     column = np.sum(b**2, axis=-1)
     level = np.hypot(column, 2 * np.sqrt(np.sum(w**2, axis=-1))) + column
@@ -47,7 +49,7 @@ def alignment_bound(
 @final
 @dataclass(frozen=True)
 class PlasticityBound:
-    """What Theorem 4.2 says of the product after the warm start, and of the loss on the way."""
+    """What Theorem 4.2 says about the product after the warm start, and the loss on the way."""
 
     stable_rank: Number  # at least
     largest: Number  # σ₁ at most
@@ -77,7 +79,7 @@ def plasticity_bound(diagonal: Numbers, added: Numbers) -> PlasticityBound:
     w, extra = np.broadcast_arrays(np.asarray(diagonal, float), np.asarray(added, float))
     for name, value in (("diagonal", w), ("added", extra)):
         if not np.all((value > 0) & np.isfinite(value)):
-            raise ValueError(f"{name} must be positive and finite, got {value!r}")
+            raise ValueError(f"{name}: received {value!r}, it must be positive and finite")
     share = extra / w
     return PlasticityBound(
         stable_rank=1 + np.exp(-8 * share),
@@ -103,7 +105,7 @@ class LazyBound:
 
     @property
     def is_lazy(self) -> bool:
-        """Whether the loss is small enough for the theorem to speak."""
+        """Whether the loss is small enough for the theorem to apply."""
         return self.initial_loss <= self.threshold
 
     @property
@@ -113,7 +115,7 @@ class LazyBound:
 
     @property
     def holds(self) -> bool:
-        """Whether all that the theorem asks for is there."""
+        """Whether all conditions of the theorem hold."""
         return self.is_lazy and self.is_balanced
 
     @property
@@ -146,8 +148,8 @@ def lazy_bound(A: ArrayLike, B: ArrayLike, observed: Any, values: ArrayLike) -> 
         square = matrix.ndim == 2 and matrix.shape == (left.shape[0],) * 2
         if not square or matrix.dtype.kind not in "fiub":
             raise ValueError(
-                f"{name} must be a real square matrix of A's size, got the dtype {matrix.dtype} "
-                f"and the shape {matrix.shape}"
+                f"{name}: received the dtype {matrix.dtype} and the shape {matrix.shape}, it must "
+                "be a real square matrix of A's size"
             )
     gram = coupling((right, left), observed)  # it checks `observed` too
     mask = np.asarray(getattr(observed, "mask", observed))
@@ -173,7 +175,7 @@ def _targets(values: Any, mask: np.ndarray) -> Float[np.ndarray, "d d"]:
     wanted = np.asarray(values, np.float64)
     if wanted.shape != mask.shape or not np.all(np.isfinite(wanted[mask])):
         raise ValueError(
-            f"values must have the shape {mask.shape} and be finite where observed, got the shape "
-            f"{wanted.shape}; entries that are not observed may hold anything"
+            f"values: received the shape {wanted.shape}, they must have the shape {mask.shape} and "
+            "be finite where observed; entries that are not observed may hold anything"
         )
     return np.where(mask, wanted, 0.0)

@@ -96,19 +96,20 @@ def _surroundings(chain: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.nd
 def _chain(factors: Iterable[ArrayLike] | np.ndarray) -> list[Float[np.ndarray, "_ _"]]:
     chain = [np.asarray(factor) for factor in factors]
     if not chain:
-        raise ValueError("factors must hold at least one matrix, got none")
+        raise ValueError("factors: received none, they must hold at least one matrix")
     for number, factor in enumerate(chain):
         if factor.ndim != 2 or factor.dtype.kind not in "fiub":
             raise ValueError(
-                f"factors[{number}] must be a real matrix, got the dtype {factor.dtype} and the "
-                f"shape {factor.shape}; lanes go in one by one"
+                f"factors[{number}]: received the dtype {factor.dtype} and the shape "
+                f"{factor.shape}, it must be a real matrix; lanes go in one by one"
             )
         if not np.isfinite(factor).all():
-            raise ValueError(f"factors[{number}] must be finite, got NaN or infinity")
+            raise ValueError(f"factors[{number}]: received NaN or infinity, it must be finite")
         if number and factor.shape[1] != chain[number - 1].shape[0]:
             raise ValueError(
-                f"factors[{number}] must have {chain[number - 1].shape[0]} columns, the rows of "
-                f"factors[{number - 1}], got the shape {factor.shape}; order them from W_1 on"
+                f"factors[{number}]: received the shape {factor.shape}, it must have "
+                f"{chain[number - 1].shape[0]} columns, the rows of factors[{number - 1}]; order "
+                "them from W_1 on"
             )
     return [factor.astype(np.float64) for factor in chain]
 
@@ -118,9 +119,9 @@ def _mask(observed: Any, chain: list[np.ndarray]) -> Bool[np.ndarray, "rows colu
     shape = (chain[-1].shape[0], chain[0].shape[1])
     if mask.dtype != np.bool_ or mask.shape != shape:
         raise ValueError(
-            f"observed must be a boolean mask of the product's shape {shape}, "
-            f"got the dtype {mask.dtype} and the shape {mask.shape}"
+            f"observed: received the dtype {mask.dtype} and the shape {mask.shape}, it must be a "
+            f"boolean mask of the product's shape {shape}"
         )
     if not mask.any():
-        raise ValueError("observed must hold at least one entry, got none")
+        raise ValueError("observed: received none, it must hold at least one entry")
     return mask

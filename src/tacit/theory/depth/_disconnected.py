@@ -49,20 +49,22 @@ def disconnected_limit(
     A, B = _real("A0", A0), _real("B0", B0)
     if A.shape[-1] != B.shape[-2]:
         raise ValueError(
-            f"A0 and B0 must fit, (…, rows, inner) and (…, inner, columns), "
-            f"got {A.shape} and {B.shape}"
+            f"A0 and B0: received {A.shape} and {B.shape}, they must fit, (…, rows, inner) and (…, "
+            "inner, columns)"
         )
     shape = (A.shape[-2], B.shape[-1])
     i, j = _pairs(observed, shape)
     targets = _real("values", values)
     if targets.shape[-2:] != shape:
         raise ValueError(
-            f"values must be a matrix of the product's shape {shape}, got {targets.shape}; "
-            "entries that are not observed may hold anything"
+            f"values: received {targets.shape}, they must be a matrix of the product's shape "
+            f"{shape}; entries that are not observed may hold anything"
         )
     w = targets[..., i, j]
     if not (np.all(np.isfinite(w)) and np.all(np.isfinite(A)) and np.all(np.isfinite(B))):
-        raise ValueError("A0, B0 and the observed values must be finite, got NaN or infinity")
+        raise ValueError(
+            "A0, B0 and the observed values: received NaN or infinity, they must be finite"
+        )
     batch = np.broadcast_shapes(A.shape[:-2], B.shape[:-2], w.shape[:-1])
     A = np.broadcast_to(A, (*batch, *A.shape[-2:])).copy()
     B = np.broadcast_to(B, (*batch, *B.shape[-2:])).copy()
@@ -87,8 +89,8 @@ def _real(name: str, value: Any) -> Float[np.ndarray, "..."]:
     array = np.asarray(value)
     if array.ndim < 2 or array.dtype.kind not in "fiub":
         raise ValueError(
-            f"{name} must be a real matrix, or matrices along leading axes, "
-            f"got the dtype {array.dtype} and the shape {array.shape}"
+            f"{name}: received the dtype {array.dtype} and the shape {array.shape}, it must be a "
+            "real matrix, or matrices along leading axes"
         )
     return array.astype(np.float64)
 
@@ -104,16 +106,16 @@ def _pairs(observed: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarra
     mask = np.asarray(observed)
     if mask.dtype != np.bool_ or mask.shape != shape:
         raise ValueError(
-            f"observed must be a boolean mask of the product's shape {shape}, "
-            f"got the dtype {mask.dtype} and the shape {mask.shape}"
+            f"observed: received the dtype {mask.dtype} and the shape {mask.shape}, it must be a "
+            f"boolean mask of the product's shape {shape}"
         )
     for axis, name in ((1, "row"), (0, "column")):
         counts = mask.sum(axis=axis)
         if np.any(counts > 1):
             raise ValueError(
-                f"observed must have at most one entry in each row and column, got "
-                f"{counts.max()} in {name} {counts.argmax()}; such pairs share a factor and have "
-                "no closed form: integrate their flow"
+                f"observed: received {counts.max()} in {name} {counts.argmax()}, it must have at "
+                "most one entry in each row and column; such pairs share a factor and have no "
+                "closed form: integrate their flow"
             )
     rows, columns = np.nonzero(mask)
     return rows, columns

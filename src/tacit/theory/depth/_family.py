@@ -46,16 +46,18 @@ class Family:
         ):
             integer = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
             if not integer or number < least:
-                raise ValueError(f"{name} must be an integer, at least {least}, got {number!r}")
+                raise ValueError(
+                    f"{name}: received {number!r}, it must be an integer, at least {least}"
+                )
         alpha, m, w = (np.asarray(value, np.float64) for value in (scale, ratio, target))
         if not np.all((alpha > 0) & (alpha < math.inf)):
-            raise ValueError(f"scale must be positive and finite, got {scale!r}")
+            raise ValueError(f"scale: received {scale!r}, it must be positive and finite")
         if not np.all(m >= 1):
             raise ValueError(
-                f"ratio is diagonal over off-diagonal and must lie in [1, ∞], got {ratio!r}"
+                f"ratio: received {ratio!r}, it must lie in [1, ∞]: diagonal over off-diagonal"
             )
         if not np.all((w > 0) & (w < math.inf)):
-            raise ValueError(f"target must be positive and finite, got {target!r}")
+            raise ValueError(f"target: received {target!r}, it must be positive and finite")
         alpha, m, w = np.broadcast_arrays(alpha, m, w)
         return Family(int(depth), alpha, m, int(blocks), int(block_size), w)
 

@@ -48,11 +48,12 @@ def reduced_flow(
     family = Family.checked(depth, scale, ratio, blocks, block_size, target)
     if family.scale.ndim:
         raise ValueError(
-            "scale, ratio and target must be numbers, got arrays; call once for each of them"
+            "scale, ratio and target: received arrays, they must be numbers; call once for each of "
+            "them"
         )
     t = np.asarray(times, np.float64)
     if not np.all(t >= 0):
-        raise ValueError(f"times must not be negative, got {times!r}")
+        raise ValueError(f"times: received {times!r}, they must not be negative")
     powers = family.depth - 2
     first, gap = _trajectory(family)(t)
     with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
@@ -70,10 +71,13 @@ def conserved_quantity(first: Numbers, second: Numbers, *, depth: int, log: bool
     size is α^{2−L}, which overflows for deep networks at tiny scales: `log` gives its logarithm.
     """
     if isinstance(depth, bool) or not isinstance(depth, (int, np.integer)) or depth < 2:
-        raise ValueError(f"depth must be an integer, at least 2, got {depth!r}")
+        raise ValueError(f"depth: received {depth!r}, it must be an integer, at least 2")
     l1, l2 = np.asarray(first, np.float64), np.asarray(second, np.float64)
     if not (np.all(l2 >= 0) and np.all(l1 >= l2)):
-        raise ValueError("first and second must satisfy first ≥ second ≥ 0")
+        raise ValueError(
+            f"first and second: received {first!r} and {second!r}, they must satisfy "
+            "first ≥ second ≥ 0"
+        )
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         gap = np.where(l2 > 0, np.log1p((l1 - l2) / l2), np.inf)
         if depth == 2:

@@ -49,7 +49,9 @@ def early_flow(
     """
     A, B, mask, target = _checked(A0, B0, observed, values)
     if not 0 < size < 1:
-        raise ValueError(f"size must lie between 0 and 1, as the product is neglected, got {size}")
+        raise ValueError(
+            f"size: received {size}, it must lie between 0 and 1, as the product is neglected"
+        )
     for i, j in _components(mask):
         block = np.where(mask[np.ix_(i, j)], target[np.ix_(i, j)], 0)
         height = len(i)
@@ -123,7 +125,7 @@ def _rank_one(
     rows, columns = mask.shape
     if np.any(values[mask] == 0):
         raise ValueError(
-            "values must not be zero where observed: a zero does not tell which of its factors is"
+            "values: received a zero where observed: it does not tell which of its factors is zero"
         )
     a, b = np.full(rows, np.nan), np.full(columns, np.nan)
     a[0] = 1.0
@@ -136,8 +138,9 @@ def _rank_one(
     off = np.abs(np.outer(a, b) - values)[mask]
     if np.any(off > _CONSISTENT * np.abs(values[mask])):
         raise ValueError(
-            "values must be of rank one in every connected component of the pattern, got an entry "
-            f"that lies {np.max(off):.3g} off; a component of higher rank needs the whole flow"
+            f"values: received an entry that lies {np.max(off):.3g} off, they must be of rank one "
+            "in every connected component of the pattern; a component of higher rank needs the "
+            "whole flow"
         )
     balance = np.sqrt(np.linalg.norm(b) / np.linalg.norm(a))
     return a * balance, b / balance
@@ -164,21 +167,24 @@ def _checked(
     for name, array in given.items():
         if array.ndim != 2 or array.dtype.kind not in "fiub":
             raise ValueError(
-                f"{name} must be a real matrix, got the dtype {array.dtype} and the shape "
-                f"{array.shape}; lanes go in one by one"
+                f"{name}: received the dtype {array.dtype} and the shape {array.shape}, it must be "
+                "a real matrix; lanes go in one by one"
             )
     A, B, target = (array.astype(np.float64) for array in given.values())
     if A.shape[1] != B.shape[0]:
         raise ValueError(
-            f"A0 and B0 must fit, (rows, inner) and (inner, columns), got {A.shape} and {B.shape}"
+            f"A0 and B0: received {A.shape} and {B.shape}, they must fit, (rows, inner) and "
+            "(inner, columns)"
         )
     shape = (A.shape[0], B.shape[1])
     mask = np.asarray(getattr(observed, "mask", observed))
     if mask.dtype != np.bool_ or mask.shape != shape or target.shape != shape:
         raise ValueError(
-            f"observed and values must have the product's shape {shape}, observed as booleans, got "
-            f"{mask.shape} of {mask.dtype} and {target.shape}"
+            f"observed and values: received {mask.shape} of {mask.dtype} and {target.shape}, they "
+            f"must have the product's shape {shape}, observed as booleans"
         )
     if not all(np.isfinite(array).all() for array in (A, B, target[mask])):
-        raise ValueError("A0, B0 and the observed values must be finite, got NaN or infinity")
+        raise ValueError(
+            "A0, B0 and the observed values: received NaN or infinity, they must be finite"
+        )
     return A, B, mask, target

@@ -11,14 +11,14 @@ def checked_variance(name: str, value: Any) -> float:
     """A variance: a finite number that is not negative."""
     number = np.asarray(value)
     if number.ndim or number.dtype.kind not in "fiu" or not 0 <= float(number) < math.inf:
-        raise ValueError(f"{name} is a variance, a finite number of at least 0, got {value!r}")
+        raise ValueError(f"{name}: received {value!r}, a variance is a finite number ≥ 0")
     return float(number)
 
 
 def checked_length(length: Any, name: str = "length") -> int:
     """A number of lags: a positive integer."""
     if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or length < 1:
-        raise ValueError(f"{name} must be a positive integer, got {length!r}")
+        raise ValueError(f"{name}: received {length!r}, it must be a positive integer")
     return int(length)
 
 
@@ -27,8 +27,8 @@ def checked_array(name: str, value: Any, axes: tuple[str, ...]) -> Float[np.ndar
     array = _real(name, value)
     if array.ndim != len(axes) or 0 in array.shape:
         raise ValueError(
-            f"{name} must have the axes ({', '.join(axes)}), none of them empty, "
-            f"got the shape {array.shape}"
+            f"{name}: received the shape {array.shape}, it must have the axes ({', '.join(axes)}), "
+            "none of them empty"
         )
     return array
 
@@ -38,7 +38,7 @@ def checked_sequences(name: str, value: Any) -> Float[np.ndarray, "..."]:
     array = _real(name, value)
     if array.ndim < 2 or 0 in array.shape[-2:]:
         raise ValueError(
-            f"{name} must have the axes (…, time, inputs), got the shape {array.shape}; "
+            f"{name}: received the shape {array.shape}, it must have the axes (…, time, inputs); "
             "give a scalar sequence a last axis of length 1"
         )
     return array
@@ -47,8 +47,8 @@ def checked_sequences(name: str, value: Any) -> Float[np.ndarray, "..."]:
 def _real(name: str, value: Any) -> Float[np.ndarray, "..."]:
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must be real numbers, got the dtype {array.dtype}")
+        raise ValueError(f"{name}: received the dtype {array.dtype}, it must be real numbers")
     array = array.astype(np.float64)
     if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite, got NaN or infinity among its entries")
+        raise ValueError(f"{name}: received NaN or infinity among its entries, it must be finite")
     return array

@@ -39,8 +39,8 @@ def finite_width_gram(
     lags, n = checked_length(length), len(w)
     if w.shape != (n, n) or len(f) != n or c.shape[1] != n:
         raise ValueError(
-            f"W, F and C must be (n, n), (n, inputs) and (outputs, n), "
-            f"got {w.shape}, {f.shape} and {c.shape}"
+            f"W, F and C: received {w.shape}, {f.shape} and {c.shape}, they must be (n, n), (n, "
+            "inputs) and (outputs, n)"
         )
     inputs, outputs = f.shape[1], len(c)
     q = _powers(w, f, lags)  # (lags, n, inputs)

@@ -71,20 +71,21 @@ def learning_curve(
     targets = checked_array("y", y, ("sequences", "time", "outputs"))
     if inputs.shape[:2] != targets.shape[:2]:
         raise ValueError(
-            f"y must have as many sequences and times as x, got {targets.shape} and {inputs.shape}"
+            f"y: received the shape {targets.shape}, it must have as many sequences and times as "
+            f"x, {inputs.shape}"
         )
     tests = None if x_test is None else checked_array("x_test", x_test, ("sequences", "time", "i"))
     if tests is not None and tests.shape[1:] != inputs.shape[1:]:
         raise ValueError(
-            f"x_test must have the length and inputs of x, {inputs.shape[1:]}, "
-            f"got {tests.shape[1:]}"
+            f"x_test: received {tests.shape[1:]}, it must have the length and inputs of x, "
+            f"{inputs.shape[1:]}"
         )
     length, outputs = inputs.shape[1], targets.shape[2]
     shape = (length, outputs, inputs.shape[2])
     counts, eta = _checked_steps(steps), _checked_rate(rate)
     first = np.zeros(shape) if start is None else checked_array("start", start, _AXES)
     if first.shape != shape:
-        raise ValueError(f"start must have the shape {shape}, got {first.shape}")
+        raise ValueError(f"start: received {first.shape}, it must have the shape {shape}")
     root, coupled = _square_root(gram, shape)
 
     design = _design(inputs)  # (sequences · time, length · inputs)
@@ -173,20 +174,20 @@ def _square_root(gram: Any, shape: tuple[int, int, int]) -> tuple[Float[np.ndarr
     g = checked_array("gram", gram, axes)
     if g.shape not in ((length,), (entries, entries)):
         raise ValueError(
-            f"gram must be ({length},), a weight for each lag, or ({entries}, {entries}), from "
-            f"finite_width_gram with {outputs} outputs, {inputs} inputs and length {length}, "
-            f"got {g.shape}"
+            f"gram: received {g.shape}, it must be ({length},), a weight for each lag, or "
+            f"({entries}, {entries}), from finite_width_gram with {outputs} outputs, {inputs} "
+            f"inputs and length {length}"
         )
     if g.ndim == 1:
         if np.any(g < 0):
-            raise ValueError(f"gram must not have negative weights, got {g.min():g}")
+            raise ValueError(f"gram: received {g.min():g}, it must not have negative weights")
         return np.sqrt(np.repeat(g, inputs)), False
     values, vectors = np.linalg.eigh((g + g.T) / 2)
     top = max(float(np.abs(values).max()), np.finfo(float).tiny)
     if np.abs(g - g.T).max() > 1e-8 * top or values[0] < -1e-8 * top:
         raise ValueError(
-            f"gram must be symmetric and positive semidefinite, got the smallest eigenvalue "
-            f"{values[0]:.3g} beside the largest {values[-1]:.3g}"
+            f"gram: received the smallest eigenvalue {values[0]:.3g} beside the largest "
+            f"{values[-1]:.3g}, it must be symmetric and positive semidefinite"
         )
     return vectors * np.sqrt(np.maximum(values, 0)), True
 
@@ -194,11 +195,11 @@ def _square_root(gram: Any, shape: tuple[int, int, int]) -> tuple[Float[np.ndarr
 def _checked_steps(steps: Any) -> Int[np.ndarray, " steps"]:
     counts = np.atleast_1d(np.asarray(steps))
     if counts.ndim != 1 or counts.dtype.kind not in "iu" or counts.size == 0 or counts.min() < 0:
-        raise ValueError(f"steps must be whole numbers of at least 0, got {steps!r}")
+        raise ValueError(f"steps: received {steps!r}, they must be whole numbers of at least 0")
     return counts.astype(np.int64)
 
 
 def _checked_rate(rate: Any) -> float:
     if np.ndim(rate) or not 0 < float(rate) < np.inf:
-        raise ValueError(f"rate must be a positive finite number, got {rate!r}")
+        raise ValueError(f"rate: received {rate!r}, it must be a positive finite number")
     return float(rate)

@@ -85,7 +85,7 @@ def checked_pair(
     one, two = checked_sequences("x", x), checked_sequences("x2", x2)
     if one.shape[-1] != two.shape[-1]:
         raise ValueError(
-            f"x2 must have as many inputs as x, got {two.shape[-1]} and {one.shape[-1]}"
+            f"x2: received {two.shape[-1]} inputs, it must have as many as x, {one.shape[-1]}"
         )
     return one, two
 

@@ -57,7 +57,7 @@ def recurrent_kernel(
     one, two = checked_pair(x, x2)
     if not isinstance(nonlinearity, Nonlinearity):
         raise ValueError(
-            f"nonlinearity must be an object such as Erf() or ReLU(), got {nonlinearity!r}"
+            f"nonlinearity: received {nonlinearity!r}, it must be an object such as Erf() or ReLU()"
         )
     w, f, c, bias = (
         checked_variance(name, value)

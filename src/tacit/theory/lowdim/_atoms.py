@@ -37,12 +37,12 @@ def prony(moments: Iterable[Any], order: int, *, tolerance: float | int = ROUNDI
     Moments that no such measure has are a `ValueError`.
     """
     if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 1:
-        raise ValueError(f"order must be an integer of at least 1, got {order!r}")
+        raise ValueError(f"order: received {order!r}, it must be an integer of at least 1")
     listed = list(moments)
     if len(listed) < 2 * order:
         raise ValueError(
-            f"moments must hold 2 × order = {2 * order} of them for order {order}, "
-            f"got {len(listed)}"
+            f"moments: received {len(listed)}, they must hold 2 × order = {2 * order} of them for "
+            f"order {order}"
         )
     values = [as_fraction(f"moments[{place}]", moment) for place, moment in enumerate(listed)]
     known = Moments.checked(listed, tolerance, _reach(values))
@@ -83,8 +83,8 @@ def _recurrence(moments: Moments, order: int) -> tuple[list[float], list[float]]
             break
         if norm.vanishes:
             raise ValueError(
-                f"moments are those of {r} atoms, got order = {order}; to rounding, they say "
-                f"nothing of more: lower order to {r}"
+                f"order: received {order}, but to rounding the moments are those of {r} atoms; "
+                f"lower order to {r}"
             )
         shifted = [Fraction(0), *squared]
         alpha = moments.integral(shifted) / norm.value

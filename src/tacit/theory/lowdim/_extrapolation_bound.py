@@ -111,27 +111,30 @@ def _check(
 ) -> None:
     if not nodes or len(nodes) != len(weights):
         raise ValueError(
-            f"nodes and weights must be of one length, at least 1, got {len(nodes)} and "
-            f"{len(weights)}"
+            f"nodes and weights: received {len(nodes)} and {len(weights)}, they must be of one "
+            "length, at least 1"
         )
     if len(set(nodes)) < len(nodes) or max(abs(node) for node in nodes) > 1:
         raise ValueError(
-            "nodes must be distinct and in [-1, 1] (a stable teacher), got "
-            f"{[float(node) for node in nodes]}; merge equal ones"
+            f"nodes: received {[float(node) for node in nodes]}, they must be distinct and in [-1, "
+            "1] (a stable teacher); merge equal ones"
         )
     if min(weights) <= 0:
         raise ValueError(
-            f"weights must be positive (a balanced teacher), got {[float(w) for w in weights]}"
+            f"weights: received {[float(w) for w in weights]}, they must be positive (a balanced "
+            "teacher)"
         )
     if not np.all(loss >= 0):
-        raise ValueError(f"loss must not be negative, got {loss}")
+        raise ValueError(f"loss: received {loss}, it must not be negative")
     least = 2 * len(nodes) + 1
     for name, number, low in (("lag", lag, 0), ("length", length, least)):
         integer = isinstance(number, int | np.integer) and not isinstance(number, bool)
         if not integer or number < low:
             remedy = ": fewer lags do not determine the teacher" if name == "length" else ""
-            raise ValueError(f"{name} must be an integer, at least {low}, got {number!r}{remedy}")
+            raise ValueError(
+                f"{name}: received {number!r}, it must be an integer, at least {low}{remedy}"
+            )
     if not max(abs(node) for node in nodes) <= radius < np.inf:
-        raise ValueError(f"radius must be finite and reach the nodes, got {radius!r}")
+        raise ValueError(f"radius: received {radius!r}, it must be finite and reach the nodes")
     if not 0 < constant < np.inf:
-        raise ValueError(f"constant must be positive and finite, got {constant!r}")
+        raise ValueError(f"constant: received {constant!r}, it must be positive and finite")

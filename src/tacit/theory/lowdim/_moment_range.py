@@ -60,12 +60,12 @@ def moment_range(
     """
     a, b = _ends(support)
     if isinstance(lag, bool) or not isinstance(lag, int | np.integer) or lag < 0:
-        raise ValueError(f"lag must be an integer of at least 0, got {lag!r}")
+        raise ValueError(f"lag: received {lag!r}, it must be an integer of at least 0")
     reach = max(abs(a), abs(b))
     known = Moments.checked(moments, tolerance, reach)
     if known.values[0] < 0:
         raise ValueError(
-            f"moments[0] is the total mass and must not be negative, got {float(known.values[0])!r}"
+            f"moments[0]: received {float(known.values[0])!r}, the total mass must not be negative"
         )
     places, end = _canonical(known, a, b)
     if end is not None:
@@ -93,11 +93,13 @@ def _ends(support: Iterable[Any]) -> tuple[Fraction, Fraction]:
     try:
         low, high = support
     except (TypeError, ValueError):
-        raise ValueError(f"support must be the two ends of an interval, got {support!r}") from None
+        raise ValueError(
+            f"support: received {support!r}, it must be the two ends of an interval"
+        ) from None
     a, b = as_fraction("support[0]", low), as_fraction("support[1]", high)
     if not a < b:
         raise ValueError(
-            f"support must be an interval (low, high) with low < high, got {support!r}"
+            f"support: received {support!r}, it must be an interval (low, high) with low < high"
         )
     return a, b
 

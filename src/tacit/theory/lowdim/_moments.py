@@ -37,13 +37,13 @@ class Moments:
         for odd j that is at most reach · m_{j−1}.
         """
         if not 0 <= tolerance < 1:
-            raise ValueError(f"tolerance must lie in [0, 1), got {tolerance!r}")
+            raise ValueError(f"tolerance: received {tolerance!r}, it must lie in [0, 1)")
         values, exact = [], []
         for place, moment in enumerate(moments):
             values.append(as_fraction(f"moments[{place}]", moment))
             exact.append(isinstance(moment, numbers.Rational))
         if not values:
-            raise ValueError("moments must hold at least m_0, the total mass; got none")
+            raise ValueError("moments: received none, they must hold at least m_0, the total mass")
         relative = Fraction(tolerance)
         errors = [
             Fraction(0)
@@ -70,7 +70,7 @@ def as_fraction(name: str, value: Any) -> Fraction:
     number = value.item() if hasattr(value, "item") and value.size == 1 else value
     real = isinstance(number, numbers.Real) and not isinstance(number, bool)
     if not real or not math.isfinite(number):
-        raise ValueError(f"{name} must be a finite real number, got {value!r}")
+        raise ValueError(f"{name}: received {value!r}, it must be a finite real number")
     return Fraction(number)
 
 

@@ -50,17 +50,21 @@ def nonextrapolating_student(
     for name, number, least in (("length", length, 1), ("width", width, 1)):
         integer = isinstance(number, int | np.integer) and not isinstance(number, bool)
         if not integer or number < least:
-            raise ValueError(f"{name} must be an integer, at least {least}, got {number!r}")
+            raise ValueError(
+                f"{name}: received {number!r}, it must be an integer, at least {least}"
+            )
     if width <= length:
         raise ValueError(
-            f"width must exceed length = {length}, got {width}: that many lags determine the rest"
+            f"width: received {width}, it must exceed length = {length}: that many lags determine "
+            "the rest"
         )
     if not 0 < radius < np.inf:
-        raise ValueError(f"radius must be positive and finite, got {radius!r}")
+        raise ValueError(f"radius: received {radius!r}, it must be positive and finite")
     response = [as_fraction(f"teacher[{j}]", lag) for j, lag in enumerate(teacher)]
     if len(response) < length:
         raise ValueError(
-            f"teacher must hold its first length = {length} lags, got {len(response)} of them"
+            f"teacher: received {len(response)} of them, it must hold its first length = {length} "
+            "lags"
         )
     response = [*response[:length], as_fraction("wrong_value", wrong_value)]
     scaled = [lag / Fraction(radius) ** j for j, lag in enumerate(response)]

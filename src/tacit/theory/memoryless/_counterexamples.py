@@ -52,12 +52,14 @@ def cyclic_counterexample(width: int, target: float | int | ArrayLike) -> Cyclic
     left, values, right = np.linalg.svd(goal)
     rank = int(np.sum(values > _RANK_TOLERANCE * values[0]))
     if rank == 0:
-        raise ValueError("target must not be zero: the zero model extrapolates to it")
+        raise ValueError(
+            "target: received zero, it must not be zero: the zero model extrapolates to it"
+        )
     period = size - rank + 1
     if period < 2:
         raise ValueError(
-            f"width must exceed the rank {rank} of target, got {size}: then zero loss on two lags "
-            "leaves A = 0, which extrapolates"
+            f"width: received {size}, it must exceed the rank {rank} of target: otherwise zero "
+            "loss on two lags leaves A = 0, which extrapolates"
         )
     A = np.zeros((size, size))
     A[np.arange(1, period), np.arange(period - 1)] = 1
@@ -97,23 +99,28 @@ def near_zero_loss_counterexample(
     size, lags = _checked_width(width), checked_length(length)
     if not 0 < loss < np.inf:
         raise ValueError(
-            f"loss must be positive and finite, got {loss!r}; it may be as small as 1e-300"
+            f"loss: received {loss!r}, it must be positive and finite; it may be as small as 1e-300"
         )
     if goal.shape[0] != goal.shape[1] or not np.array_equal(goal, goal.T):
-        raise ValueError(f"target must be symmetric, as B = ±Cᵀ makes CB, got {goal.tolist()}")
+        raise ValueError(
+            f"target: received {goal.tolist()}, it must be symmetric, as B = ±Cᵀ makes CB"
+        )
     values, vectors = np.linalg.eigh(goal)
     largest = float(np.max(np.abs(values)))
     if largest == 0:
-        raise ValueError("target must not be zero, got zero: the teacher then says nothing")
+        raise ValueError(
+            "target: received zero, it must not be zero: the teacher then says nothing"
+        )
     kept = np.abs(values) > _RANK_TOLERANCE * largest
     signs = np.sign(values[kept])
     if np.any(signs != signs[0]):
         raise ValueError(
-            f"target must be semidefinite, as B = ±Cᵀ makes CB, got the eigenvalues {values}"
+            f"target: received the eigenvalues {values}, it must be semidefinite, as B = ±Cᵀ makes "
+            "CB"
         )
     rank = int(kept.sum())
     if size <= rank:
-        raise ValueError(f"width must exceed the rank {rank} of target, got {size}")
+        raise ValueError(f"width: received {size}, it must exceed the rank {rank} of target")
     # 2^k apart: 4^k alone would overflow at 512 lags
     added = np.sqrt(6 * float(loss)) / 2.0**lags / np.sqrt(-np.expm1(-lags * np.log(4)))
     C = np.zeros((goal.shape[0], size))
@@ -127,5 +134,5 @@ def near_zero_loss_counterexample(
 def _checked_width(width: Any) -> int:
     integer = isinstance(width, int | np.integer) and not isinstance(width, bool)
     if not integer or width < 2:
-        raise ValueError(f"width must be an integer, at least 2, got {width!r}")
+        raise ValueError(f"width: received {width!r}, it must be an integer, at least 2")
     return int(width)

@@ -29,8 +29,8 @@ class System(NamedTuple):
         width = a.shape[0]
         if a.shape != (width, width) or b.shape[0] != width or c.shape[1] != width:
             raise ValueError(
-                "A, B, C must be (width, width), (width, inputs), (outputs, width), "
-                f"got {a.shape}, {b.shape}, {c.shape}"
+                f"A, B, C: received {a.shape}, {b.shape}, {c.shape}, they must be (width, width), "
+                "(width, inputs), (outputs, width)"
             )
         return System(a, b, c)
 
@@ -98,8 +98,8 @@ def _residuals(
     goal = real_matrix("target", target)
     if goal.shape != residuals.shape[1:]:
         raise ValueError(
-            f"target must be (outputs, inputs) = {residuals.shape[1:]} as C and B are, "
-            f"got {goal.shape}"
+            f"target: received {goal.shape}, it must be (outputs, inputs) = {residuals.shape[1:]} "
+            "as C and B are"
         )
     residuals[0] -= goal
     return residuals, system, states
@@ -121,11 +121,12 @@ def real_matrix(name: str, value: Any) -> Float[np.ndarray, "rows columns"]:
         array = array.reshape(1, 1)
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiu":
         raise ValueError(
-            f"{name} must be a real matrix, got the dtype {array.dtype} and the shape {array.shape}"
+            f"{name}: received the dtype {array.dtype} and the shape {array.shape}, it must be a "
+            "real matrix"
         )
     array = array.astype(np.float64)
     if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite, got NaN or infinity")
+        raise ValueError(f"{name}: received NaN or infinity, it must be finite")
     return array
 
 
@@ -133,5 +134,5 @@ def checked_length(length: Any) -> int:
     """A number of lags, at least 1."""
     integer = isinstance(length, int | np.integer) and not isinstance(length, bool)
     if not integer or length < 1:
-        raise ValueError(f"length must be an integer, at least 1, got {length!r}")
+        raise ValueError(f"length: received {length!r}, it must be an integer, at least 1")
     return int(length)

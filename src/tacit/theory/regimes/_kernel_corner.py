@@ -71,7 +71,7 @@ def threshold(
     """
     level = float(at)
     if not 0 < level < np.inf:
-        raise ValueError(f"at must be a positive finite number, got {at!r}")
+        raise ValueError(f"at: received {at!r}, it must be a positive finite number")
     norm = kernel_norm(target, length=length, nu_w=nu_w, nu_f=nu_f, nu_c=nu_c)
     return level / norm if norm > 0 else np.inf
 
@@ -100,7 +100,7 @@ def kernel_response(
     response = _checked(target, length)
     tau = np.asarray(times, np.float64)
     if not np.all(tau >= 0):
-        raise ValueError(f"times must not be negative, got {times!r}")
+        raise ValueError(f"times: received {times!r}, they must not be negative")
     rho = lag_weights(length, nu_w=nu_w, nu_f=nu_f, nu_c=nu_c)
     learned = np.zeros((*tau.shape, len(response)))
     with np.errstate(invalid="ignore"):
@@ -109,19 +109,20 @@ def kernel_response(
     return learned.reshape(*learned.shape, *(1,) * (response.ndim - 1)) * response
 
 
-def _checked(target: Any, length: int) -> Float[np.ndarray, "lags *entries"]:
+def _checked(target: Any, length: int) -> Float[np.ndarray, " lags *entries"]:
     response = np.asarray(target)
     if response.dtype.kind not in "fiu" or response.ndim not in (1, 3) or 0 in response.shape:
         raise ValueError(
-            "target must be a real impulse response, (lags,) or (lags, outputs, inputs), "
-            f"got the dtype {response.dtype} and the shape {response.shape}"
+            f"target: received the dtype {response.dtype} and the shape {response.shape}, it must "
+            "be a real impulse response, (lags,) or (lags, outputs, inputs)"
         )
     if not np.all(np.isfinite(response)):
-        raise ValueError("target must be finite, got NaN or infinity among its entries")
+        raise ValueError("target: received NaN or infinity among its entries, it must be finite")
     whole = isinstance(length, (int, np.integer)) and not isinstance(length, bool)
     if not whole or not 1 <= length <= len(response):
         raise ValueError(
-            f"length must be an integer from 1 to the target's {len(response)} lags, got {length!r}"
+            f"length: received {length!r}, it must be an integer from 1 to the target's "
+            f"{len(response)} lags"
         )
     return response.astype(np.float64)
 
@@ -129,5 +130,5 @@ def _checked(target: Any, length: int) -> Float[np.ndarray, "lags *entries"]:
 def _checked_scale(gamma0: Any) -> Float[np.ndarray, "..."]:
     scale = np.asarray(gamma0, np.float64)
     if not np.all((scale >= 0) & (scale < np.inf)):
-        raise ValueError(f"gamma0 must be finite and not negative, got {gamma0!r}")
+        raise ValueError(f"gamma0: received {gamma0!r}, it must be finite and not negative")
     return scale

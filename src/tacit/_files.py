@@ -1,17 +1,32 @@
-"""Files and folders that are there whole or not at all."""
+"""Files and folders that are either complete or not there."""
 
 import contextlib
+import errno
 import os
 import shutil
 import time
 import uuid
 from pathlib import Path
 
-from tacit.store._errors import WriteError
-
 _TEMPORARY = ".tmp"
 # Long after any write has ended, also where the clocks of two machines on one disk differ.
 _STALE_SECONDS = 24 * 3600.0
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class WriteError(OSError):
+    """A file that could not be written: the disk is full, or the folder is read-only."""
+
+    def __init__(self, path: str | os.PathLike[str], cause: OSError) -> None:
+        remedy = "free some space" if cause.errno in _NO_SPACE else "make the folder writable"
+        super().__init__(
+            cause.errno,
+            f"{Path(path)} could not be written: {cause.strerror or cause}; what was stored before "
+            f"is whole: {remedy}, then the same command goes on from there",
+        )
+
+    def __str__(self) -> str:
+        return str(self.strerror)
 
 
 def sync_folder(folder: Path) -> None:
@@ -43,7 +58,7 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException as error:
-        # It is ours and it is not whole (a full disk, Ctrl-C): nothing of worth is lost.
+        # It is ours and incomplete (a full disk, Ctrl-C): nothing is lost.
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise WriteError(path, error) from error
@@ -52,10 +67,10 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def put_folder(temporary: Path, path: Path) -> None:
-    """Give a finished folder its name; one that is there is removed once it has been replaced.
+    """Give a finished folder its name; an old one of that name is removed afterwards.
 
-    Only for what can be made again. A folder cannot be renamed over another: between two renames
-    there is none of that name, which a crash may leave so.
+    Only for what can be made again. A folder cannot be renamed over another: a crash between the
+    two renames leaves none of that name.
     """
     for folder, _, names in os.walk(temporary):
         for name in names:
@@ -83,7 +98,7 @@ def _sync_file(path: Path) -> None:
 
 
 def remove_stale(folder: Path, *, older_than: float = _STALE_SECONDS) -> None:
-    """Remove what killed writers left under temporary names, once nobody can be writing it."""
+    """Remove the temporary files of killed writers, once nobody can still be writing them."""
     limit = time.time() - older_than
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):

@@ -1,7 +1,7 @@
 """Three ways to an exact learning curve: no initial connectivity, a given one, a large random one.
 
-In all of them the target's sign is free, and the curve is the flow's: plain gradient descent with
-learning rate η follows it to O(η), at τ = η × epochs.
+In all of them the target may have either sign, and the curve is that of gradient flow: plain
+gradient descent with learning rate η follows it to O(η), at τ = η × epochs.
 """
 
 from collections.abc import Iterable
@@ -32,12 +32,12 @@ def exact_g0(target: SupportsFloat) -> LearningCurve:
     return LearningCurve(ClosedForm(), (checked_number("target", target),))
 
 
-def flow(
+def learning_curve(
     W0: ArrayLike, w: ArrayLike, m: ArrayLike, *, targets: SupportsFloat | Iterable[SupportsFloat]
 ) -> LearningCurve:
     """The learning curve of one network of any size.
 
-    One singular value decomposition of I − W₀, then O(N) a step; one walk serves all targets.
+    One singular value decomposition of I − W₀, then O(N) per step; one walk serves all targets.
 
     **Arguments:**
 
@@ -50,7 +50,7 @@ def flow(
     out, into = checked_vector("w", w, size), checked_vector("m", m, size)
     for name, vector in (("w", out), ("m", into)):
         if not vector.any():
-            raise ValueError(f"{name} must not be zero: the output would not depend on W")
+            raise ValueError(f"{name}: received zero: the output would not depend on W")
     goals = _checked_targets(targets)
     U, values, Vt = np.linalg.svd(np.eye(size) - connectivity)
     if values[-1] <= size * np.finfo(float).eps * values[0]:
@@ -92,5 +92,5 @@ def _checked_targets(targets: SupportsFloat | Iterable[SupportsFloat]) -> tuple[
     several = isinstance(targets, Iterable) and np.ndim(targets) > 0  # type: ignore[arg-type]
     values = tuple(targets) if several else (targets,)  # type: ignore[arg-type]
     if not values:
-        raise ValueError("targets must hold one target or more, got none")
+        raise ValueError("targets: received none, they must hold one target or more")
     return tuple(checked_number("targets", value) for value in values)
