@@ -1,13 +1,16 @@
 """Stopping by a moving average of the loss, for problems whose loss is a sample."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from tacit._types import Array, PyTree
-from tacit.descent._method import AbstractMethod, Advance, as_method
+from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import Objective
+from tacit.descent._optax import as_method
 
 
 class AveragedState(eqx.Module):
@@ -61,6 +64,17 @@ class Averaged(AbstractMethod):
     def report(self, state: AveragedState) -> dict[str, Array]:
         """What the method itself tells."""
         return self.method.report(state.state)
+
+    def observe(self, state: AveragedState) -> dict[str, Array]:
+        """What the method itself shows."""
+        return self.method.observe(state.state)
+
+    def set_hyperparameters(
+        self, state: AveragedState, values: Mapping[str, np.ndarray]
+    ) -> AveragedState:
+        """Those of the method itself."""
+        inner = self.method.set_hyperparameters(state.state, values)
+        return AveragedState(inner, state.total, state.weight)
 
     @property
     def reports(self) -> bool:

@@ -46,7 +46,7 @@ class Plan:
 
 
 @dataclasses.dataclass
-class Programs:
+class ProgramCosts:
     """What is known of the compiled programs of one kind: their sizes, and what a new one costs."""
 
     sizes: set[int] = dataclasses.field(default_factory=set)
@@ -61,7 +61,7 @@ class Packing:
     under which the wrong choice costs little more than twice the right one.
     """
 
-    programs: Programs
+    programs: ProgramCosts
     step_seconds: float = 0.0  # of the present size
 
     def learn(self, size: int, steps: int, seconds: float) -> bool:

@@ -1,17 +1,21 @@
 """Schedules: train, change the problem, and go on from there (warm) or start again (cold)."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias, final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeAlias, TypeVar, final
 
 import numpy as np
+from jax.typing import ArrayLike
 
 from tacit._types import PRNGKeyArray, precise
-from tacit.descent._descend import descend
+from tacit.descent._descend import Method, descend
 from tacit.descent._lanes import Lanes
+from tacit.descent._problem import LossOrProblem
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult
 from tacit.descent._stop import Stop
+
+M = TypeVar("M")
 
 
 @final
@@ -47,20 +51,21 @@ class Stage:
     Arguments:
     - `name`: by which later stages and the result know it.
     - `problem`: a loss or a problem, or `Lanes` of them.
-    - `method`, `stop`, `record`, `rate`, `key`: as for `descend`.
+    - `method`, `stop`, `record`, `rate`, `key`, `hyperparameters`: as for `descend`.
     - `start`: `Warm()` (the default), `Warm(after=…)`, or `Cold()`. The first stage of a schedule
       starts at the schedule's start either way.
     """
 
     name: str
-    problem: Any
-    method: Any
+    problem: LossOrProblem[Any] | Lanes[Any]
+    method: Method
     stop: Stop
     _: dataclasses.KW_ONLY
     start: Start = Warm()
     record: Record | None = None
-    rate: Any = None
+    rate: ArrayLike | None = None
     key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None
+    hyperparameters: Mapping[str, ArrayLike] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -73,13 +78,13 @@ class Stage:
 
 @final
 @dataclasses.dataclass(frozen=True)
-class ScheduleResult:
+class ScheduleResult(Generic[M]):
     """The descents of a schedule by the names of their stages, in order."""
 
-    stages: dict[str, DescentResult]
+    stages: dict[str, DescentResult[M]]
     parents: dict[str, str | None]  # the stage that each one went on from; None: a start
 
-    def __getitem__(self, name: str) -> DescentResult:
+    def __getitem__(self, name: str) -> DescentResult[M]:
         if name not in self.stages:
             raise KeyError(f"no stage {name!r}, there are {list(self.stages)}")
         return self.stages[name]
@@ -88,7 +93,7 @@ class ScheduleResult:
         return iter(self.stages)
 
     @property
-    def last(self) -> DescentResult:
+    def last(self) -> DescentResult[M]:
         """The descent of the last stage."""
         return self.stages[list(self.stages)[-1]]
 
@@ -110,8 +115,8 @@ class ScheduleResult:
 
 @precise
 def run_schedule(
-    model: Any, stages: Sequence[Stage], *, progress: bool | None = None, title: str = ""
-) -> ScheduleResult:
+    model: M, stages: Sequence[Stage], *, progress: bool | None = None, title: str = ""
+) -> ScheduleResult[M]:
     """Run the stages one after another, from one model or `Lanes` of them.
 
     ```python
@@ -130,7 +135,7 @@ def run_schedule(
     if not stages:
         raise ValueError("stages must hold at least one Stage, got none")
     _check(stages)
-    done: dict[str, DescentResult] = {}
+    done: dict[str, DescentResult[M]] = {}
     parents: dict[str, str | None] = {}
     for stage in stages:
         begin, parent = _beginning(stage, model, done)
@@ -142,6 +147,7 @@ def run_schedule(
             record=stage.record,
             key=stage.key,
             rate=stage.rate,
+            hyperparameters=stage.hyperparameters,
             progress=progress,
             title=", ".join(part for part in (title, stage.name) if part),
         )
@@ -166,7 +172,7 @@ def _check(stages: Sequence[Stage]) -> None:
         known.append(stage.name)
 
 
-def _beginning(stage: Stage, model: Any, done: dict[str, DescentResult]) -> tuple[Any, str | None]:
+def _beginning(stage: Stage, model: M, done: dict[str, DescentResult[M]]) -> tuple[M, str | None]:
     """The model that a stage starts from, and the stage that made it."""
     if isinstance(stage.start, Cold):
         return (model if stage.start.model is None else stage.start.model), None
