@@ -11,7 +11,7 @@ from tacit.descent._objective import Objective, name_of
 
 
 class BoundedStep(AbstractMethod):
-    """θ ← θ − η d with η = fraction / curvature, both d and the curvature told by the problem.
+    """θ ← θ − η d with η = fraction / curvature; the problem supplies d and the curvature.
 
     The problem must have `downhill(model)`, which returns the loss, a direction d (the gradient, in
     a metric of the problem's choice: a pytree like the model's arrays) and a bound on the

@@ -1,7 +1,7 @@
 """Wrong uses of `descend`, each answered by one sentence: the argument, what it was, the remedy."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jax
@@ -14,6 +14,8 @@ from tacit.descent._objective import LossFunction
 from tacit.descent._received import ARGUMENTS, received
 from tacit.descent._record import Record
 from tacit.descent._stop import Stop
+
+PerLane: TypeAlias = ArrayLike | Sequence[float]  # one number, or one for each lane
 
 
 def as_problem(loss_or_problem: Any) -> Any:
@@ -76,7 +78,7 @@ def check_record(record: Any, stop: Stop) -> None:
         )
 
 
-def per_lane(name: str, value: ArrayLike, count: int) -> np.ndarray:
+def per_lane(name: str, value: PerLane, count: int) -> np.ndarray:
     """One number for all lanes, or one for each of them, as one for each."""
     try:
         array = np.asarray(value, dtype=float)
@@ -92,7 +94,7 @@ def per_lane(name: str, value: ArrayLike, count: int) -> np.ndarray:
     return np.broadcast_to(array, (count,))
 
 
-def finite_per_lane(name: str, value: ArrayLike, count: int) -> np.ndarray:
+def finite_per_lane(name: str, value: PerLane, count: int) -> np.ndarray:
     """The same, for a factor that cannot be infinite or undefined."""
     array = per_lane(name, value, count)
     if not np.isfinite(array).all():

@@ -8,11 +8,11 @@ import equinox as eqx
 import jax
 import numpy as np
 import optax
-from jax.typing import ArrayLike
 
 from tacit._types import PRNGKeyArray, PyTree, precise
 from tacit.descent._by_value import ByValue
 from tacit.descent._checks import (
+    PerLane,
     as_problem,
     check_hyperparameters,
     check_model,
@@ -24,7 +24,7 @@ from tacit.descent._checks import (
 )
 from tacit.descent._flow import GradientFlow
 from tacit.descent._lanes import Lanes, is_array
-from tacit.descent._loop import Lot, run_lanes
+from tacit.descent._loop import Batch, run_lanes
 from tacit.descent._method import AbstractMethod
 from tacit.descent._optax import as_method
 from tacit.descent._problem import LossOrProblem
@@ -51,8 +51,8 @@ def descend(
     stop: Stop,
     record: Record | None = None,
     key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None,
-    rate: ArrayLike | None = None,
-    hyperparameters: Mapping[str, ArrayLike] | None = None,
+    rate: PerLane | None = None,
+    hyperparameters: Mapping[str, PerLane] | None = None,
     progress: bool | None = None,
     title: str = "descent",
 ) -> DescentResult[Lanes[M]]: ...
@@ -67,8 +67,8 @@ def descend(
     stop: Stop,
     record: Record | None = None,
     key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None,
-    rate: ArrayLike | None = None,
-    hyperparameters: Mapping[str, ArrayLike] | None = None,
+    rate: PerLane | None = None,
+    hyperparameters: Mapping[str, PerLane] | None = None,
     progress: bool | None = None,
     title: str = "descent",
 ) -> DescentResult[M]: ...
@@ -83,8 +83,8 @@ def descend(
     stop: Stop,
     record: Record | None = None,
     key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None,
-    rate: ArrayLike | None = None,
-    hyperparameters: Mapping[str, ArrayLike] | None = None,
+    rate: PerLane | None = None,
+    hyperparameters: Mapping[str, PerLane] | None = None,
     progress: bool | None = None,
     title: str = "descent",
 ) -> DescentResult[Any]:
@@ -154,13 +154,13 @@ def descend(
         "progress": jax.device_put(stop.progress),
     }
     kind = static_kind(program)
-    lot = Lot(kind, program, params, inputs, check_hyperparameters(hyperparameters, count))
+    batch = Batch(kind, program, params, inputs, check_hyperparameters(hyperparameters, count))
     steps = np.zeros(0, dtype=np.int64) if record is None else np.asarray(record.steps)
     times = None if record is None or record.times is None else np.asarray(record.times)
     with _on_the_device_of(params):
         check_program(model, kind, program, params, inputs)
         with progress_bar(progress, title) as show:
-            builder, statistics = run_lanes(lot, limits, steps, times, show)
+            builder, statistics = run_lanes(batch, limits, steps, times, show)
         return builder.result(lanes, record, statistics, single=single)
 
 

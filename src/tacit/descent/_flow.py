@@ -3,7 +3,7 @@
 **Which solver, when.**
 - `diffrax.Tsit5()` (the default) and `diffrax.Dopri8()`: smooth problems of any kind, until they
   become stiff late in training. Dopri8 pays below a tolerance of about 1e-8, and for escapes from
-  tiny initial scales. `Unrolled(…)` of either for thousands of tiny models.
+  tiny initial scales. Use `Unrolled(…)` of either for thousands of tiny models.
 - `GaussNewton()`: few residuals, long times (to 1e10): linearly implicit, one k × k solve a stage.
 - `StabilisedRungeKutta()`: mildly stiff problems of middle size, such as 100 × 100 factors, where
   an explicit method is held back by stability and an implicit one by its linear algebra.
@@ -74,7 +74,7 @@ class GradientFlow(AbstractMethod):
     - `solver`: any Diffrax solver with an error estimate; see this file's beginning.
     - `rtol`, `atol`: the tolerances of the step-size control. An explicit method has a noise floor:
       with rtol = 1e-8 a loss of 1e-20 is never reached; ask for 1e-16 with rtol = 1e-10. Keep
-      atol far below the initial scale: what is smaller is not looked at.
+      atol far below the initial scale: smaller values are ignored.
     - `until`: the time at which a lane is `stopped`; exact without a clock, the first step past it
       with one.
     - `clock`: a rescaling of time that leaves the path unchanged.
@@ -87,8 +87,8 @@ class GradientFlow(AbstractMethod):
     A step of `Stop.steps` and of `Record` is one attempt of the solver, accepted or not; records
     carry the `time` of each lane, and `Record.at_times` asks for times instead. The
     result's `report` has for each lane `time`, `accepted`, `rejected` and `error`: the sum of the
-    norms of the local error estimates over accepted steps, the accuracy reached as far as a flow
-    that contracts (as one does near a minimum) does not amplify it.
+    norms of the local error estimates over accepted steps. It is the accuracy reached as long as
+    the flow does not amplify errors; near a minimum it contracts.
     """
 
     solver: diffrax.AbstractSolver = diffrax.Tsit5()
@@ -187,8 +187,8 @@ class GradientFlow(AbstractMethod):
     ) -> Advance:
         """One attempt that goes no further than the time `end`, and lands on it exactly.
 
-        The flow is autonomous, so each attempt starts at time zero. A rate is a matter of reading
-        the time: solvers, which keep velocities, never see it.
+        The flow is autonomous, so each attempt starts at time zero. A rate only
+        changes how the time is read: solvers, which keep velocities, never see it.
         """
         term, y0 = self._problem(params, objective, state.time)
         zero = jnp.zeros_like(state.time)

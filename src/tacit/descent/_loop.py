@@ -24,7 +24,7 @@ _COSTS: Recent[ProgramCosts] = Recent(PROGRAMS_KEPT)
 
 
 @dataclasses.dataclass(frozen=True)
-class Lot:
+class Batch:
     """All lanes of one descent, before their first step."""
 
     kind: Hashable  # static_kind(program)
@@ -40,7 +40,7 @@ class Lot:
 
 
 def run_lanes(
-    lot: Lot,
+    batch: Batch,
     limits: dict[str, Array],
     record_steps: np.ndarray,
     record_times: np.ndarray | None,
@@ -48,15 +48,15 @@ def run_lanes(
 ) -> tuple[ResultBuilder, Statistics]:
     """Segments until every lane has ended; ended ones are taken out when the rest fit a bucket."""
     began = time.perf_counter()
-    kind, program, count = lot.kind, lot.program, lot.count
-    params, inputs = lot.params, lot.inputs
+    kind, program, count = batch.kind, batch.program, batch.count
+    params, inputs = batch.params, batch.inputs
     budget = int(limits["steps"])
     builder = ResultBuilder(count, record_steps.size)
     members = np.arange(count)  # which lane sits in which row
     if count == 1 and sum(leaf.size for leaf in jax.tree.leaves(params)) <= LARGE:
         members = np.array([0, 0])  # see _plan.buckets
         params, inputs = _take(params, members), _take_inputs(program, inputs, members)
-    hyperparameters = {name: values[members] for name, values in lot.hyperparameters.items()}
+    hyperparameters = {name: values[members] for name, values in batch.hyperparameters.items()}
     lanes = start_lanes(kind, program, params, inputs, hyperparameters)
     plan = Plan(budget, record_steps)
     packing = Packing(
@@ -104,7 +104,7 @@ def run_lanes(
     if record_times is not None:
         builder.add_timed_records(
             record_times,
-            lambda params: run_compiled(_measured, kind, (program, params, lot.inputs)),
+            lambda params: run_compiled(_measured, kind, (program, params, batch.inputs)),
         )
     return builder, Statistics(time.perf_counter() - began, segments, len(sizes), lane_steps)
 

@@ -37,7 +37,7 @@ class AbstractMethod(eqx.Module):
         """Move by one step; `rate` multiplies the step where the method has one."""
 
     def report(self, state: PyTree) -> dict[str, Array]:
-        """What the method can tell of a lane at its end; `state` has a lane axis here."""
+        """What the method reports of a lane at its end; `state` has a lane axis here."""
         return {}
 
     def observe(self, state: PyTree) -> dict[str, Array]:
@@ -58,7 +58,7 @@ class AbstractMethod(eqx.Module):
 
     @property
     def reports(self) -> bool:
-        """Whether it tells anything: then the loop keeps the state of the lane's last iterate."""
+        """Whether it reports anything: then the loop keeps the state of the lane's last iterate."""
         return type(self).report is not AbstractMethod.report
 
 

@@ -1,5 +1,6 @@
 """A dictionary that forgets what was not asked for lately."""
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
@@ -12,16 +13,21 @@ class Recent(Generic[V]):
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self._lock = threading.Lock()  # sweeps may descend in threads
         self._values: OrderedDict[Hashable, V] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
         """The value of `key`, made if it is not there."""
-        if key in self._values:
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = make()
+        with self._lock:
+            value = self._values.setdefault(key, value)
             self._values.move_to_end(key)
-            return self._values[key]
-        value = self._values[key] = make()
-        while len(self._values) > self._most:
-            self._values.popitem(last=False)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
         return value
 
     def __len__(self) -> int:

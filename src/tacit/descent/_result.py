@@ -40,7 +40,7 @@ class DescentResult(Generic[M]):
     outcome: np.ndarray  # words: converged, stopped, diverged, stalled
     record_steps: np.ndarray  # empty when times were asked for
     records: dict[str, np.ndarray]  # name -> (lane, record, …)
-    report: dict[str, np.ndarray]  # what the method tells of each lane: a flow's time and accuracy
+    report: dict[str, np.ndarray]  # what the method reports: a flow's time and accuracy
     statistics: Statistics
     record_times: np.ndarray | None = None  # those that `Record.at_times` asked for
 
@@ -56,7 +56,7 @@ class DescentResult(Generic[M]):
           dimensions, or `lane` without a grid, or none for one model.
         - `recorded_loss` and the other records have `step` (or `time`) after these, and then their
           own axes, `<name>_0`, `<name>_1`, …
-        - `report_time` and so on are what the method tells of each lane.
+        - `report_time` and so on are what the method reports of each lane.
         """
         from tacit.descent._labelled import as_dataset
 

@@ -28,7 +28,7 @@ class ResultBuilder:
         self._filled = 0
 
     def add_lanes(self, members: np.ndarray, lanes: Lane, report: dict[str, Any]) -> None:
-        """Keep lanes that have ended, with what their method tells of them."""
+        """Keep lanes that have ended, with what their method reports."""
         for name in (*_KEPT, "report"):
             kept = report if name == "report" else getattr(lanes, name)
             rows = jax.tree.map(np.asarray, kept)

@@ -208,9 +208,9 @@ class Program(eqx.Module):
     def _in_blocks(
         self, lanes: Lane, clock: Array, inputs: LaneInputs, limits: dict[str, Array], stop: Array
     ) -> tuple[Lane, Array]:
-        """The same, a block of running lanes after another, by rounds of some steps.
+        """The same, one block of running lanes after another, in rounds of a few steps.
 
-        The blocks are made up afresh in every round, so lanes that have ended cost nothing.
+        Blocks are formed anew in every round, so lanes that have ended cost nothing.
         """
         count, size = lanes.status.size, block_size(lanes)
         beyond = jnp.arange(count, -(-count // size) * size)  # fill the last block; never written

@@ -79,7 +79,7 @@ class TimedFlow(AbstractMethod):
         return self.flow.observe(state.flow)
 
     def report(self, state: TimedState) -> dict[str, PyTree]:
-        """What the flow tells, and the snapshots."""
+        """What the flow reports, and the snapshots."""
         return {
             **self.flow.report(state.flow),
             "reached": state.reached,
