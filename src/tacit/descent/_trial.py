@@ -62,12 +62,15 @@ def _check_loss(model: Any, program: Program, params: PyTree, inputs: LaneInputs
 
 def _check_measures(program: Program, params: PyTree, inputs: LaneInputs) -> None:
     """Measures run inside the compiled program, so JAX must be able to trace them."""
-    own = sorted(name for name, _ in program.measures if name in program.observed(params, inputs))
-    if own:
-        raise ValueError(
-            f"record.measures uses {own[0]!r}, which the method records itself; choose another name"
-        )
+    if not program.measures:
+        return
+    own = program.observed(params, inputs)
     for name, measure in program.measures:
+        if name in own:
+            raise ValueError(
+                f"record.measures uses {name!r}, which the method records itself; choose another "
+                "name"
+            )
         try:
             jax.eval_shape(functools.partial(program.measured, measure.value), params, inputs)
         except Exception as error:
@@ -93,7 +96,7 @@ def errors_of_the_method() -> Iterator[None]:
         raise
     except Exception as error:
         if isinstance(error, ValueError) and _is_ours(error):
-            raise ValueError(str(error)) from None
+            raise type(error)(str(error)) from None
         raise ValueError(
             f"method could not make a step on this model: {first_line(error)}; check what the "
             "method was made with, and that it fits the problem"
