@@ -23,8 +23,8 @@ def run(model=None, loss=square, method=None, **options):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"model": "no arrays"}, "nothing to train|no arrays"),
-        ({"model": {"n": np.array([1, 2])}}, "nothing to train"),
+        ({"model": "no arrays"}, "no arrays at all"),
+        ({"model": {"n": np.array([1, 2])}}, "must hold floating-point arrays.*int64"),
         ({"loss": 3}, "loss_or_problem"),
         ({"method": "adam"}, "method must be an Optax transformation.*'adam'"),
         ({"rate": np.ones(3)}, r"rate has shape \(3,\)"),

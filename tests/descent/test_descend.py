@@ -8,7 +8,7 @@ import optax
 import pytest
 
 from tacit.descent import Lanes, LevenbergMarquardt, Record, Stop, descend
-from tacit.descent._plan import Packing, Programs, buckets
+from tacit.descent._plan import Packing, ProgramCosts, buckets
 
 
 class Modes(eqx.Module):
@@ -343,7 +343,7 @@ def test_packing_weighs_a_compilation_against_what_it_saves():
     assert buckets(600, 150) == [600, 150]
     assert buckets(600, 151) == [600]
     assert buckets(600, 1)[-1] == 2  # never a batch of one
-    packing = Packing(Programs())
+    packing = Packing(ProgramCosts())
     assert not packing.learn(600, 64, 2.0)  # the first segment of a size includes its compilation
     assert packing.learn(600, 1000, 1.0)
     assert packing.bucket(600, 100, clock=1000) == 600  # would save a second at the price of two

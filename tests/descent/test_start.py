@@ -69,7 +69,7 @@ def test_no_two_arrays_share_memory(monkeypatch):
         seen.extend(jax.tree.leaves(_start.start_lanes(*args)))
         raise StopIteration
 
-    monkeypatch.setattr("tacit.descent._descend.start_lanes", start)
+    monkeypatch.setattr("tacit.descent._loop.start_lanes", start)
     models = Lanes.stack([LinearRNN(Diagonal(jnp.full(3, 0.1)), jnp.ones((3, 1)))] * 4)
     problem = PopulationLoss(jnp.ones((4, 1, 1)), jnp.ones(4))
     with pytest.raises(StopIteration):

@@ -12,6 +12,13 @@ from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import LossFunction, Objective
 from tacit.descent._optax import OptaxMethod
 from tacit.descent._outcome import Outcome
+from tacit.descent._problem import (
+    BoundedCurvature,
+    LeastSquares,
+    LossOrProblem,
+    Problem,
+    Stochastic,
+)
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
 from tacit.descent._schedule import Cold, ScheduleResult, Stage, Warm, run_schedule
@@ -24,6 +31,7 @@ __all__ = [
     "AbstractMethod",
     "Advance",
     "Averaged",
+    "BoundedCurvature",
     "BoundedStep",
     "Cold",
     "DescentResult",
@@ -33,16 +41,20 @@ __all__ = [
     "GradientFlow",
     "HomogeneousClock",
     "Lanes",
+    "LeastSquares",
     "LevenbergMarquardt",
     "LossFunction",
+    "LossOrProblem",
     "Objective",
     "OptaxMethod",
     "Outcome",
+    "Problem",
     "Record",
     "ScheduleResult",
     "StabilisedRungeKutta",
     "Stage",
     "Statistics",
+    "Stochastic",
     "Stop",
     "Unrolled",
     "Warm",

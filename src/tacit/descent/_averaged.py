@@ -1,13 +1,16 @@
 """Stopping by a moving average of the loss, for problems whose loss is a sample."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from tacit._types import Array, PyTree
-from tacit.descent._method import AbstractMethod, Advance, as_method
+from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import Objective
+from tacit.descent._optax import as_method
 
 
 class AveragedState(eqx.Module):
@@ -19,12 +22,12 @@ class AveragedState(eqx.Module):
 
 
 class Averaged(AbstractMethod):
-    """A method that tells the loop an exponential moving average of the loss.
+    """A method that gives the loop an exponential moving average of the loss.
 
     With fresh data at every step the loss of a step is a sample: its lowest value is luck. Goals,
     patience and the best iterate then go by the average of about the last `steps` samples,
     m = Σ_i β^i loss_{t−i} / Σ_i β^i with β = 1 − 1/steps. Samples that are not finite stay in it,
-    so a lane that has diverged is seen at once.
+    so divergence shows at once.
     """
 
     method: AbstractMethod
@@ -45,7 +48,7 @@ class Averaged(AbstractMethod):
     def advance(
         self, params: PyTree, state: AveragedState, objective: Objective, rate: Array | None
     ) -> Advance:
-        """The method's own step, with the average for a loss."""
+        """The method's own step, with the average as its loss."""
         out = self.method.advance(params, state.state, objective, rate)
         keep = 1 - 1 / self.steps
         total, weight = keep * state.total + out.loss, keep * state.weight + 1
@@ -59,10 +62,21 @@ class Averaged(AbstractMethod):
         )
 
     def report(self, state: AveragedState) -> dict[str, Array]:
-        """What the method itself tells."""
+        """What the method itself reports."""
         return self.method.report(state.state)
+
+    def observe(self, state: AveragedState) -> dict[str, Array]:
+        """What the method itself shows."""
+        return self.method.observe(state.state)
+
+    def set_hyperparameters(
+        self, state: AveragedState, values: Mapping[str, np.ndarray]
+    ) -> AveragedState:
+        """Those of the method itself."""
+        inner = self.method.set_hyperparameters(state.state, values)
+        return AveragedState(inner, state.total, state.weight)
 
     @property
     def reports(self) -> bool:
-        """Whether the method itself tells anything."""
+        """Whether the method itself reports anything."""
         return self.method.reports

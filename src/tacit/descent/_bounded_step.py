@@ -7,11 +7,11 @@ import optax
 
 from tacit._types import Array, Float, PyTree
 from tacit.descent._method import AbstractMethod, Advance
-from tacit.descent._objective import Objective
+from tacit.descent._objective import Objective, name_of
 
 
 class BoundedStep(AbstractMethod):
-    """θ ← θ − η d with η = fraction / curvature, both d and the curvature told by the problem.
+    """θ ← θ − η d with η = fraction / curvature; the problem supplies d and the curvature.
 
     The problem must have `downhill(model)`, which returns the loss, a direction d (the gradient, in
     a metric of the problem's choice: a pytree like the model's arrays) and a bound on the
@@ -32,7 +32,7 @@ class BoundedStep(AbstractMethod):
         """No time has passed."""
         if not hasattr(objective.problem, "downhill"):
             raise ValueError(
-                f"{type(objective.problem).__name__} has no downhill(model), which BoundedStep "
+                f"{name_of(objective.problem)} has no downhill(model), which BoundedStep "
                 "needs; use an Optax method, or give the problem one"
             )
         return jnp.zeros((), jax.eval_shape(objective.loss, params).dtype)
@@ -55,4 +55,8 @@ class BoundedStep(AbstractMethod):
 
     def report(self, state: Float[Array, " lane"]) -> dict[str, Array]:
         """The time of the gradient flow that the steps add up to."""
+        return {"time": state}
+
+    def observe(self, state: Float[Array, ""]) -> dict[str, Array]:
+        """The time so far."""
         return {"time": state}

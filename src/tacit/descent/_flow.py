@@ -3,7 +3,7 @@
 **Which solver, when.**
 - `diffrax.Tsit5()` (the default) and `diffrax.Dopri8()`: smooth problems of any kind, until they
   become stiff late in training. Dopri8 pays below a tolerance of about 1e-8, and for escapes from
-  tiny initial scales. `Unrolled(…)` of either for thousands of tiny models.
+  tiny initial scales. Use `Unrolled(…)` of either for thousands of tiny models.
 - `GaussNewton()`: few residuals, long times (to 1e10): linearly implicit, one k × k solve a stage.
 - `StabilisedRungeKutta()`: mildly stiff problems of middle size, such as 100 × 100 factors, where
   an explicit method is held back by stability and an implicit one by its linear algebra.
@@ -19,11 +19,19 @@ import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from tacit._types import Array, Float, PyTree
 from tacit.descent._clock import AbstractClock
 from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import Objective
+from tacit.descent._received import received
+
+_EXAMPLES = {
+    "solver": "GradientFlow(diffrax.Tsit5())",
+    "clock": "GradientFlow(clock=HomogeneousClock(3))",
+    "controller": "GradientFlow(controller=diffrax.PIDController(rtol=1e-8, atol=1e-10))",
+}
 
 
 class Downhill(eqx.Module):
@@ -66,7 +74,7 @@ class GradientFlow(AbstractMethod):
     - `solver`: any Diffrax solver with an error estimate; see this file's beginning.
     - `rtol`, `atol`: the tolerances of the step-size control. An explicit method has a noise floor:
       with rtol = 1e-8 a loss of 1e-20 is never reached; ask for 1e-16 with rtol = 1e-10. Keep
-      atol far below the initial scale: what is smaller is not looked at.
+      atol far below the initial scale: smaller values are ignored.
     - `until`: the time at which a lane is `stopped`; exact without a clock, the first step past it
       with one.
     - `clock`: a rescaling of time that leaves the path unchanged.
@@ -76,10 +84,11 @@ class GradientFlow(AbstractMethod):
 
     A factor `rate` of `descend` is one on the speed: dθ/dt = −rate ∇L(θ).
 
-    A step of `Stop.steps` and of `Record` is one attempt of the solver, accepted or not. The
+    A step of `Stop.steps` and of `Record` is one attempt of the solver, accepted or not; records
+    carry the `time` of each lane, and `Record.at_times` asks for times instead. The
     result's `report` has for each lane `time`, `accepted`, `rejected` and `error`: the sum of the
-    norms of the local error estimates over accepted steps, the accuracy reached as far as a flow
-    that contracts (as one does near a minimum) does not amplify it.
+    norms of the local error estimates over accepted steps. It is the accuracy reached as long as
+    the flow does not amplify errors; near a minimum it contracts.
     """
 
     solver: diffrax.AbstractSolver = diffrax.Tsit5()
@@ -92,14 +101,31 @@ class GradientFlow(AbstractMethod):
 
     def __check_init__(self) -> None:
         for name in ("rtol", "atol"):
-            if not 0 < getattr(self, name) < 1:
-                raise ValueError(f"{name} must lie in (0, 1), got {getattr(self, name)!r}")
-        if not self.until > 0:
-            raise ValueError(f"until must be a time above 0, got {self.until!r}")
-        if self.first is not None and not 0 < self.first < float("inf"):
-            raise ValueError(f"first must be a step size above 0, got {self.first!r}")
-        if not isinstance(self.solver, diffrax.AbstractSolver):
-            raise ValueError(f"solver must be a Diffrax solver, got {self.solver!r}")
+            if not _between(getattr(self, name), 0, 1):
+                raise ValueError(
+                    f"{name} must lie in (0, 1), got {getattr(self, name)!r}; write for instance "
+                    f"{name}=1e-8"
+                )
+        if not (_between(self.until, 0, float("inf")) or self.until == float("inf")):
+            raise ValueError(
+                f"until must be a time above 0, got {self.until!r}; leave it out for no limit"
+            )
+        if self.first is not None and not _between(self.first, 0, float("inf")):
+            raise ValueError(
+                f"first must be a step size above 0, got {self.first!r}; leave it out to let the "
+                "controller guess"
+            )
+        for name, kind in (
+            ("solver", diffrax.AbstractSolver),
+            ("clock", AbstractClock),
+            ("controller", diffrax.AbstractStepSizeController),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, kind) and (value is not None or name == "solver"):
+                raise ValueError(
+                    f"{name} must be an instance of {kind.__name__}, got {received(value)}; write "
+                    f"for instance {_EXAMPLES[name]}"
+                )
 
     @property
     def _controller(self) -> diffrax.AbstractStepSizeController:
@@ -126,6 +152,12 @@ class GradientFlow(AbstractMethod):
 
     def init(self, params: PyTree, objective: Objective) -> FlowState:
         """The first step size is the controller's guess, unless it is given."""
+        kinds = sorted({str(leaf.dtype) for leaf in jax.tree.leaves(params)})
+        if len(kinds) > 1:
+            raise ValueError(
+                f"model mixes arrays of {' and '.join(kinds)}, and a flow needs one type; convert "
+                "them to the same"
+            )
         time = jnp.zeros((), jnp.result_type(*jax.tree.leaves(params)))
         term, y = self._problem(params, objective, time)
         order = self._error_order(term)
@@ -142,14 +174,26 @@ class GradientFlow(AbstractMethod):
     def advance(
         self, params: PyTree, state: FlowState, objective: Objective, rate: Array | None
     ) -> Advance:
-        """One attempt of the solver. The flow is autonomous, so each starts at time zero.
+        """One attempt of the solver."""
+        return self.attempt(params, state, objective, rate, self.until)
 
-        A rate is a matter of reading the time: solvers, which keep velocities, never see it.
+    def attempt(
+        self,
+        params: PyTree,
+        state: FlowState,
+        objective: Objective,
+        rate: Array | None,
+        end: Array | float,
+    ) -> Advance:
+        """One attempt that goes no further than the time `end`, and lands on it exactly.
+
+        The flow is autonomous, so each attempt starts at time zero. A rate only
+        changes how the time is read: solvers, which keep velocities, never see it.
         """
         term, y0 = self._problem(params, objective, state.time)
         zero = jnp.zeros_like(state.time)
         pace = jnp.ones_like(zero) if rate is None else rate.astype(zero.dtype)
-        left = (self.until - state.time) * pace if self.clock is None else jnp.inf
+        left = (end - state.time) * pace if self.clock is None else jnp.inf
         last = state.dt >= left
         dt = jnp.where(last, left, state.dt)
         y1, error, _, solver, _ = self.solver.step(
@@ -168,8 +212,8 @@ class GradientFlow(AbstractMethod):
             return jax.tree.map(lambda a, b: jnp.where(keep, a, b), new, old)
 
         new_params, elapsed = (y1, dt) if self.clock is None else (y1[0], y1[1] - state.time)
-        # Not a sum at the end, which could miss `until` by its rounding.
-        time = jnp.where(last, self.until, state.time + elapsed / pace).astype(dt.dtype)
+        # Not a sum at the end, which could miss it by its rounding.
+        time = jnp.where(last, end, state.time + elapsed / pace).astype(dt.dtype)
         loss, gradient = objective.loss_and_gradient(params)
         return Advance(
             params=kept(new_params, params),
@@ -197,6 +241,15 @@ class GradientFlow(AbstractMethod):
             "rejected": state.rejected,
             "error": state.error,
         }
+
+    def observe(self, state: FlowState) -> dict[str, Array]:
+        """The time so far."""
+        return {"time": state.time}
+
+
+def _between(value: Any, low: float, high: float) -> bool:
+    number = isinstance(value, float | int | np.number) or eqx.is_array(value)
+    return number and bool(low < value < high)
 
 
 def _params(y: PyTree, clock: AbstractClock | None) -> PyTree:

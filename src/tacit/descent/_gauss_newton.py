@@ -31,7 +31,7 @@ class GaussNewton(FlowSolver):
         return 2
 
     def init(self, terms: Any, t0: Any, t1: Any, y0: PyTree, args: Any) -> None:
-        """It remembers nothing."""
+        """There is no state."""
         return None
 
     def step(

@@ -1,7 +1,9 @@
 """Many models of one shape as one pytree: every array has a leading axis, the lane."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Generic, TypeVar
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import equinox as eqx
 import jax
@@ -11,6 +13,7 @@ import numpy as np
 from tacit._types import precise, x64_for
 
 T = TypeVar("T")
+Label: TypeAlias = int | float | str | bool
 
 
 class Lanes(eqx.Module, Generic[T]):
@@ -18,12 +21,14 @@ class Lanes(eqx.Module, Generic[T]):
 
     `Lanes.stack([a, b, c])` makes one from single objects, `Lanes(tree)` marks a tree that is
     stacked already (what `eqx.filter_vmap` returns). `lanes[i]` is the i-th single object.
+    `Lanes.grid` makes one object for each point of a grid and remembers the grid's labels.
     """
 
     tree: T
+    axes: tuple[tuple[str, tuple[Label, ...]], ...] = eqx.field(static=True, default=())
 
     def __check_init__(self) -> None:
-        data = jax.tree.leaves(eqx.filter(self.tree, _is_data))
+        data = jax.tree.leaves(eqx.filter(self.tree, is_array))
         shapes = {tuple(array.shape) for array in data}
         if not shapes:
             raise ValueError("tree holds no arrays, so it has no lane axis; pass it without Lanes")
@@ -31,6 +36,12 @@ class Lanes(eqx.Module, Generic[T]):
             raise ValueError(
                 f"tree needs one leading lane axis on every array, got shapes {sorted(shapes)}; "
                 "stack the single objects with Lanes.stack"
+            )
+        points = math.prod(len(values) for _, values in self.axes)
+        if self.axes and points != self.count:
+            raise ValueError(
+                f"axes label {points} points and tree has {self.count} lanes; "
+                "make both with Lanes.grid"
             )
 
     @staticmethod
@@ -45,21 +56,69 @@ class Lanes(eqx.Module, Generic[T]):
             )
 
         def merge(*leaves: Any) -> Any:
-            if not _is_data(leaves[0]):
+            if not is_array(leaves[0]):
                 return leaves[0]
             shapes = {np.shape(leaf) for leaf in leaves}
             if len(shapes) != 1:
-                raise ValueError(f"items have arrays of different shapes {sorted(shapes)}")
+                raise ValueError(
+                    f"items have arrays of different shapes {sorted(shapes)}; lanes must share one "
+                    "shape, so descend from each shape on its own"
+                )
             on_host = all(isinstance(leaf, np.ndarray) for leaf in leaves)
             return np.stack(leaves) if on_host else jnp.stack(leaves)
 
         with x64_for(list(items)):
             return Lanes(jax.tree.map(merge, *items))
 
+    @staticmethod
+    def grid(make: Callable[..., T], **axes: Iterable[Label]) -> "Lanes[T]":
+        """One lane for each point of a grid, in the order of nested loops over its axes.
+
+        ```python
+        lanes = Lanes.grid(lambda *, seed, rate: draw(seed), seed=range(3), rate=(1e-2, 1e-3))
+        result = descend(lanes, loss, optax.adam(1.0), rate=lanes.label("rate"), stop=Stop(1000))
+        result.to_xarray().loss.sel(seed=2, rate=1e-3)
+        ```
+
+        Arguments:
+        - `make`: called as `make(seed=…, rate=…)` at every point, returns one model. Not every
+          axis needs to show in the model; `label` gives its values to other arguments.
+        - `axes`: the values along each axis, numbers or words. They label the results.
+        """
+        labels = tuple((name, tuple(map(_plain, values))) for name, values in axes.items())
+        if not callable(make):
+            raise ValueError(
+                f"make must be a function that returns a model, got {make!r}; write "
+                "Lanes.grid(make, seed=range(3))"
+            )
+        for name, values in labels:
+            if not values or len(set(values)) != len(values):
+                raise ValueError(
+                    f"{name} must hold different values, at least one, got {list(values)}; "
+                    "each value labels one row of the grid"
+                )
+        if not labels:
+            raise ValueError("axes is empty; name at least one, as in seed=range(3)")
+        names = [name for name, _ in labels]
+        points = itertools.product(*(values for _, values in labels))
+        items = [make(**dict(zip(names, point, strict=True))) for point in points]
+        return Lanes(Lanes.stack(items).tree, labels)
+
+    def label(self, name: str) -> np.ndarray:
+        """The value of one axis of the grid in every lane."""
+        sizes = [len(values) for _, values in self.axes]
+        for place, (axis, values) in enumerate(self.axes):
+            if axis == name:
+                return np.array(values)[np.unravel_index(np.arange(self.count), sizes)[place]]
+        raise ValueError(
+            f"name must be an axis of the grid, got {name!r}; there are "
+            f"{[axis for axis, _ in self.axes]}"
+        )
+
     @property
     def count(self) -> int:
         """The number of lanes."""
-        return jax.tree.leaves(eqx.filter(self.tree, _is_data))[0].shape[0]
+        return jax.tree.leaves(eqx.filter(self.tree, is_array))[0].shape[0]
 
     def __len__(self) -> int:
         return self.count
@@ -68,14 +127,14 @@ class Lanes(eqx.Module, Generic[T]):
     def __getitem__(self, index: int) -> T:
         if not -self.count <= index < self.count:
             raise IndexError(f"lane {index} of {self.count}")
-        return jax.tree.map(lambda leaf: leaf[index] if _is_data(leaf) else leaf, self.tree)
+        return jax.tree.map(lambda leaf: leaf[index] if is_array(leaf) else leaf, self.tree)
 
     @precise
     def take(self, rows: np.ndarray) -> "Lanes[T]":
-        """Some lanes, in the order of `rows`; a row may come more than once."""
+        """Some lanes, in the order of `rows`; a row may come more than once. Labels are dropped."""
 
         def pick(leaf: Any) -> Any:
-            if not _is_data(leaf):
+            if not is_array(leaf):
                 return leaf
             picked = np.asarray(leaf)[rows]  # on the host: nothing is compiled for it
             return picked if isinstance(leaf, np.ndarray) else jax.device_put(picked)
@@ -87,17 +146,29 @@ class Lanes(eqx.Module, Generic[T]):
         """The lanes with those at `rows` replaced by others, in that order."""
 
         def put(old: Any, new: Any) -> Any:
-            if not _is_data(old):
+            if not is_array(old):
                 return old
             merged = np.array(old)
             merged[rows] = np.asarray(new)
             return merged if isinstance(old, np.ndarray) else jax.device_put(merged)
 
-        return Lanes(jax.tree.map(put, self.tree, lanes.tree))
+        return Lanes(jax.tree.map(put, self.tree, lanes.tree), self.axes)
 
     def __iter__(self) -> Iterator[T]:
         return (self[i] for i in range(self.count))
 
 
-def _is_data(leaf: Any) -> bool:
+def is_array(leaf: Any) -> bool:
+    """Whether a leaf is an array of JAX or NumPy."""
     return eqx.is_array(leaf) or isinstance(leaf, np.ndarray)
+
+
+def _plain(value: Any) -> Label:
+    """A number or a word of Python's own, so that labels compare and hash by value."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(plain, int | float | str):
+        raise ValueError(
+            f"a label must be a number or a word, got {value!r}; look the object up by its label "
+            "inside make"
+        )
+    return plain

@@ -1,9 +1,12 @@
 """The interface of a method: how one lane moves by one step."""
 
 import abc
-from typing import Any
+from collections.abc import Mapping
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
 
 from tacit._types import Array, PyTree
 from tacit.descent._objective import Objective
@@ -34,24 +37,31 @@ class AbstractMethod(eqx.Module):
         """Move by one step; `rate` multiplies the step where the method has one."""
 
     def report(self, state: PyTree) -> dict[str, Array]:
-        """What the method can tell of a lane at its end; `state` has a lane axis here."""
+        """What the method reports of a lane at its end; `state` has a lane axis here."""
         return {}
+
+    def observe(self, state: PyTree) -> dict[str, Array]:
+        """What is recorded of one lane beside the loss, such as a flow's time."""
+        return {}
+
+    def set_hyperparameters(self, state: PyTree, values: Mapping[str, np.ndarray]) -> PyTree:
+        """The state at the start with other hyperparameters; every array has a lane axis here."""
+        raise ValueError(
+            f"hyperparameters has {sorted(values)}, but {type(self).__name__} has none that can "
+            "differ between lanes; use an Optax method made by optax.inject_hyperparams"
+        )
+
+    def settle(self, moves: Array, new: PyTree, old: PyTree) -> PyTree:
+        """The state after a step; `moves` tells whether the lane goes on."""
+        # A state that will be reported stands still with its lane; Adam's may run on.
+        return choose(moves, new, old) if self.reports else new
 
     @property
     def reports(self) -> bool:
-        """Whether it tells anything: then the loop keeps the state of the lane's last iterate."""
+        """Whether it reports anything: then the loop keeps the state of the lane's last iterate."""
         return type(self).report is not AbstractMethod.report
 
 
-def as_method(method: Any) -> AbstractMethod:
-    """A method of ours as it is, or an Optax transformation wrapped as one."""
-    from tacit.descent._optax import OptaxMethod, is_transformation
-
-    if isinstance(method, AbstractMethod):
-        return method
-    if is_transformation(method):
-        return OptaxMethod(method)
-    raise ValueError(
-        "method must be an Optax transformation (such as optax.adam(1e-3)) or a method of "
-        f"tacit.descent, got {method!r}"
-    )
+def choose(condition: Array, new: PyTree, old: PyTree) -> PyTree:
+    """One pytree or the other, as a whole."""
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), new, old)

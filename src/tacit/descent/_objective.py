@@ -1,14 +1,4 @@
-"""What descends: the protocols that a problem may follow, and one face for all of them.
-
-A problem is anything with `loss(model)`; a bare function of the model is one too. It may also have
-- `loss_and_gradient(model)`: a hand-written gradient, a pytree like the model's inexact arrays;
-- `residuals(model)`: an array whose squares sum to the loss, which Gauss-Newton methods need;
-- `residuals_and_jacobian(model)`: these with their derivatives, a pytree like the model whose
-  arrays have the axes of the residuals before their own;
-- `linearised(model)`: the residuals (k,), the matrix J Jᵀ (k, k) of their derivatives J and the
-  function z ↦ Jᵀ z, a pytree like the model's arrays: for models so large that J is not to be made;
-- `stochastic = True`: then `loss` and `loss_and_gradient` take `key=` and draw fresh data with it.
-"""
+"""One face for every problem: a function of the trainable arrays alone."""
 
 import inspect
 from collections.abc import Callable
@@ -30,23 +20,21 @@ class LossFunction(eqx.Module):
     @property
     def stochastic(self) -> bool:
         """Whether the function takes a key."""
-        return "key" in inspect.signature(self.function).parameters
+        try:
+            return "key" in inspect.signature(self.function).parameters
+        except ValueError:  # a builtin may have none
+            return False
 
     def loss(self, model: Any, **key: PRNGKeyArray) -> Array:
         """The function's value."""
         return self.function(model, **key)
 
 
-def as_problem(loss_or_problem: Any) -> Any:
-    """The problem itself, or the function wrapped as one."""
-    if hasattr(loss_or_problem, "loss"):
-        return loss_or_problem
-    if callable(loss_or_problem):
-        return LossFunction(loss_or_problem)
-    raise ValueError(
-        "loss_or_problem must be a function of the model or have a method loss(model), "
-        f"got {type(loss_or_problem).__name__}"
-    )
+def name_of(problem: Any) -> str:
+    """What to call a problem in a message."""
+    if isinstance(problem, LossFunction):
+        return f"the function {getattr(problem.function, '__name__', problem.function)}"
+    return type(problem).__name__
 
 
 class Objective(eqx.Module):
@@ -82,7 +70,7 @@ class Objective(eqx.Module):
         """The vector whose squares sum to the loss, flattened."""
         if not hasattr(self.problem, "residuals"):
             raise ValueError(
-                f"{type(self.problem).__name__} has no residuals(model), which this method needs; "
+                f"{name_of(self.problem)} has no residuals(model), which this method needs; "
                 "use an Optax method, or give the problem one with loss = sum of its squares"
             )
         return jnp.ravel(self.problem.residuals(self.model(params)))

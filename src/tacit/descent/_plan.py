@@ -46,8 +46,8 @@ class Plan:
 
 
 @dataclasses.dataclass
-class Programs:
-    """What is known of the compiled programs of one kind: their sizes, and what a new one costs."""
+class ProgramCosts:
+    """The compiled programs of one kind: the sizes that are there, and what a new one costs."""
 
     sizes: set[int] = dataclasses.field(default_factory=set)
     seconds: float = 0.0  # the longest first segment: compilation, or loading from the cache
@@ -55,17 +55,17 @@ class Programs:
 
 @dataclasses.dataclass
 class Packing:
-    """When to go on with fewer lanes: a smaller bucket is faster, and a new size costs a program.
+    """When to continue with fewer lanes: a smaller bucket is faster, a new size costs a program.
 
-    How long the rest will take is not known; that it takes as long as what went before is a guess
-    under which the wrong choice costs little more than twice the right one.
+    Nobody knows how long the rest will take. The guess is: as long as what went before. Then the
+    wrong choice costs little more than twice the right one.
     """
 
-    programs: Programs
+    programs: ProgramCosts
     step_seconds: float = 0.0  # of the present size
 
     def learn(self, size: int, steps: int, seconds: float) -> bool:
-        """Take in what a segment took, and tell whether its program had been there before."""
+        """Note how long a segment took, and return whether its program was there before."""
         known = size in self.programs.sizes
         if known:
             self.step_seconds = seconds / max(steps, 1)
@@ -76,7 +76,7 @@ class Packing:
         return known
 
     def bucket(self, present: int, running: int, clock: int) -> int:
-        """The number of lanes to go on with: the size that saves most, all things considered."""
+        """The number of lanes to continue with: the size that saves most, compilation included."""
 
         def saved(size: int) -> float:
             gain = self.step_seconds * clock * (1 - size / present)

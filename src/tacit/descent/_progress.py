@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Progress(Protocol):
-    """What the loop tells between segments."""
+    """What the loop calls between segments, with how far it has come."""
 
     def __call__(self, *, done: int, lanes: int, step: int, steps: int, loss: np.ndarray) -> None:
         """`done` of `lanes` lanes have ended; the clock stands at `step` of at most `steps`."""
@@ -47,7 +47,7 @@ def progress_bar(show: bool | None, title: str) -> Iterator[Progress]:
     task = bar.add_task(title, total=1.0, lanes="", loss="compiling", left="")
     began = time.monotonic()
 
-    def tell(*, done: int, lanes: int, step: int, steps: int, loss: np.ndarray) -> None:
+    def update(*, done: int, lanes: int, step: int, steps: int, loss: np.ndarray) -> None:
         fraction = step / max(steps, 1)
         left = (time.monotonic() - began) * (1 - fraction) / max(fraction, 1e-9)
         bar.update(
@@ -59,4 +59,4 @@ def progress_bar(show: bool | None, title: str) -> Iterator[Progress]:
         )
 
     with bar:
-        yield tell
+        yield update

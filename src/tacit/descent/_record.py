@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.descent._received import received
+
 Measure = Callable[[Any], Any]
 
 
@@ -16,30 +18,86 @@ class Record:
     Arguments:
     - `steps`: increasing step numbers. Those beyond the budget are refused.
     - `measures`: named functions of one model, traceable by JAX, each returning an array. The
-      loss is always recorded beside them, under `loss`.
+      loss is always recorded beside them, under `loss`, and so is the `time` of a flow.
 
-    A lane that ended before a step shows the iterate at which it ended.
+    A lane that ended before a step shows the iterate at which it ended. `Record.at_times` asks for
+    times of a gradient flow instead of steps.
     """
 
     steps: Sequence[int]
     measures: Mapping[str, Measure] = dataclasses.field(default_factory=dict)
+    times: Sequence[float] | None = dataclasses.field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        steps = np.asarray(self.steps)
-        if steps.ndim != 1 or steps.size == 0 or not np.issubdtype(steps.dtype, np.integer):
-            raise ValueError(f"steps must be a list of whole numbers, got {self.steps!r}")
-        if steps[0] < 0 or (np.diff(steps) <= 0).any():
-            raise ValueError(f"steps must increase from at least 0, got {self.steps!r}")
+        if self.times is None:
+            object.__setattr__(self, "steps", _checked_steps(self.steps))
+        else:
+            object.__setattr__(self, "times", _checked_times(self.times))
+            if len(self.steps):
+                raise ValueError(
+                    f"steps must be empty beside times, got {self.steps!r}; write "
+                    "Record.at_times(times, measures)"
+                )
+            object.__setattr__(self, "steps", np.zeros(0, np.int64))
+        if not isinstance(self.measures, Mapping):
+            raise ValueError(
+                f"measures must be a dictionary of functions, got {received(self.measures)}; "
+                'write Record(steps, {"name": measure})'
+            )
         if "loss" in self.measures:
-            raise ValueError("measures must not use the name 'loss': it is recorded always")
+            raise ValueError(
+                "measures must not use the name 'loss', which is recorded always; choose another"
+            )
         for name, measure in self.measures.items():
             if not callable(measure):
-                raise ValueError(f"measures[{name!r}] must be a function, got {measure!r}")
-        object.__setattr__(self, "steps", steps.astype(np.int64))
+                raise ValueError(
+                    f"measures[{name!r}] must be a function of the model, got {received(measure)};"
+                    " write for instance lambda model: model.weights"
+                )
 
     @classmethod
     def every(cls, interval: int, *, until: int, **measures: Measure) -> "Record":
         """Records at 0, `interval`, 2 `interval`, … up to and including `until`."""
         if interval < 1:
-            raise ValueError(f"interval must be at least 1 step, got {interval!r}")
+            raise ValueError(f"interval must be at least 1 step, got {interval!r}; raise it")
         return cls(range(0, until + 1, interval), measures)
+
+    @classmethod
+    def at_times(
+        cls, times: Sequence[float], measures: Mapping[str, Measure] | None = None
+    ) -> "Record":
+        """Records of a gradient flow at increasing times, which its steps then meet exactly.
+
+        A lane that ended before a time shows its end, and `records["time"]` tells when that was.
+        """
+        return cls((), {} if measures is None else measures, times=times)
+
+
+def _checked_steps(given: Any) -> np.ndarray:
+    try:
+        steps = np.asarray(given)
+    except ValueError:
+        steps = np.zeros(())
+    if steps.ndim != 1 or steps.size == 0 or not np.issubdtype(steps.dtype, np.integer):
+        raise ValueError(
+            f"steps must be a list of whole numbers, got {given!r}; write for instance "
+            "Record([0, 10, 100])"
+        )
+    if steps[0] < 0 or (np.diff(steps) <= 0).any():
+        raise ValueError(f"steps must increase from at least 0, got {given!r}; sort them")
+    return steps.astype(np.int64)
+
+
+def _checked_times(given: Any) -> np.ndarray:
+    try:
+        times = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        times = np.zeros(())
+    if times.ndim != 1 or times.size == 0 or not np.isfinite(times).all():
+        raise ValueError(
+            f"times must be a list of finite numbers, got {given!r}; write for instance "
+            "Record.at_times([0.0, 1.0, 10.0])"
+        )
+    if times[0] < 0 or (np.diff(times) <= 0).any():
+        raise ValueError(f"times must increase from at least 0, got {given!r}; sort them")
+    return times

@@ -2,9 +2,14 @@
 
 import collections
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import xarray
+
+M = TypeVar("M")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,7 +23,7 @@ class Statistics:
 
 
 @dataclasses.dataclass(frozen=True)
-class DescentResult:
+class DescentResult(Generic[M]):
     """The end of a descent.
 
     `model` is the last iterate and `best` the one with the lowest loss: under Adam they differ, and
@@ -26,19 +31,33 @@ class DescentResult:
     are `Lanes`; for one model the arrays are scalars.
     """
 
-    model: Any
-    best: Any
+    model: M
+    best: M
     loss: np.ndarray  # of the last iterate
     best_loss: np.ndarray
     best_step: np.ndarray
     steps: np.ndarray  # updates made
     outcome: np.ndarray  # words: converged, stopped, diverged, stalled
-    record_steps: np.ndarray
+    record_steps: np.ndarray  # empty when times were asked for
     records: dict[str, np.ndarray]  # name -> (lane, record, …)
-    report: dict[str, np.ndarray]  # what the method tells of each lane: a flow's time and accuracy
+    report: dict[str, np.ndarray]  # what the method reports: a flow's time and accuracy
     statistics: Statistics
+    record_times: np.ndarray | None = None  # those that `Record.at_times` asked for
 
     @property
     def outcomes(self) -> dict[str, int]:
         """How many lanes ended in each way."""
         return dict(collections.Counter(np.atleast_1d(self.outcome).tolist()))
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """The numbers of the result as a labelled dataset; see `Lanes.grid` for the labels.
+
+        - `loss`, `best_loss`, `best_step`, `steps` and `outcome` have the grid's axes as their
+          dimensions, or `lane` without a grid, or none for one model.
+        - `recorded_loss` and the other records have `step` (or `time`) after these, and then their
+          own axes, `<name>_0`, `<name>_1`, …
+        - `report_time` and so on are what the method reports of each lane.
+        """
+        from tacit.descent._labelled import as_dataset
+
+        return as_dataset(self)

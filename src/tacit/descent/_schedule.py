@@ -1,23 +1,27 @@
-"""Schedules: train, change the problem, and go on from there (warm) or start again (cold)."""
+"""Schedules: train, change the problem, and continue (warm) or start again (cold)."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias, final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeAlias, TypeVar, final
 
 import numpy as np
 
 from tacit._types import PRNGKeyArray, precise
-from tacit.descent._descend import descend
+from tacit.descent._checks import PerLane
+from tacit.descent._descend import Method, descend
 from tacit.descent._lanes import Lanes
+from tacit.descent._problem import LossOrProblem
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult
 from tacit.descent._stop import Stop
+
+M = TypeVar("M")
 
 
 @final
 @dataclasses.dataclass(frozen=True)
 class Warm:
-    """Go on from where an earlier stage ended.
+    """Continue from where an earlier stage ended.
 
     Arguments:
     - `after`: the name of that stage; None is the one before.
@@ -47,20 +51,21 @@ class Stage:
     Arguments:
     - `name`: by which later stages and the result know it.
     - `problem`: a loss or a problem, or `Lanes` of them.
-    - `method`, `stop`, `record`, `rate`, `key`: as for `descend`.
+    - `method`, `stop`, `record`, `rate`, `key`, `hyperparameters`: as for `descend`.
     - `start`: `Warm()` (the default), `Warm(after=…)`, or `Cold()`. The first stage of a schedule
       starts at the schedule's start either way.
     """
 
     name: str
-    problem: Any
-    method: Any
+    problem: LossOrProblem[Any] | Lanes[Any]
+    method: Method
     stop: Stop
     _: dataclasses.KW_ONLY
     start: Start = Warm()
     record: Record | None = None
-    rate: Any = None
+    rate: PerLane | None = None
     key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None
+    hyperparameters: Mapping[str, PerLane] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -68,18 +73,18 @@ class Stage:
         if not isinstance(self.start, Warm | Cold):
             raise ValueError(f"start must be Warm(…) or Cold(…), got {self.start!r}")
         if not isinstance(self.stop, Stop):
-            raise ValueError(f"stop must be a Stop, got {self.stop!r}")
+            raise ValueError(f"stop must be a Stop, got {self.stop!r}; write Stop(1000)")
 
 
 @final
 @dataclasses.dataclass(frozen=True)
-class ScheduleResult:
+class ScheduleResult(Generic[M]):
     """The descents of a schedule by the names of their stages, in order."""
 
-    stages: dict[str, DescentResult]
-    parents: dict[str, str | None]  # the stage that each one went on from; None: a start
+    stages: dict[str, DescentResult[M]]
+    parents: dict[str, str | None]  # the stage that each one continued; None: a start
 
-    def __getitem__(self, name: str) -> DescentResult:
+    def __getitem__(self, name: str) -> DescentResult[M]:
         if name not in self.stages:
             raise KeyError(f"no stage {name!r}, there are {list(self.stages)}")
         return self.stages[name]
@@ -88,13 +93,13 @@ class ScheduleResult:
         return iter(self.stages)
 
     @property
-    def last(self) -> DescentResult:
+    def last(self) -> DescentResult[M]:
         """The descent of the last stage."""
         return self.stages[list(self.stages)[-1]]
 
     def history(self, name: str) -> tuple[str, ...]:
-        """The stages that led to the end of this one, itself last: those before a cold start
-        are not among them."""
+        """The stages that led to the end of this one, itself last, since the latest cold
+        start."""
         self[name]
         parent = self.parents[name]
         return (name,) if parent is None else (*self.history(parent), name)
@@ -102,7 +107,7 @@ class ScheduleResult:
     def converged(self, name: str) -> np.ndarray:
         """Which lanes converged in this stage and in every stage that led to it.
 
-        A warm start from a run that did not finish shows something else than one that did.
+        A warm start from an unfinished run shows something else than one from a finished run.
         """
         ends = [np.asarray(self.stages[each].outcome) == "converged" for each in self.history(name)]
         return np.logical_and.reduce(ends)
@@ -110,8 +115,8 @@ class ScheduleResult:
 
 @precise
 def run_schedule(
-    model: Any, stages: Sequence[Stage], *, progress: bool | None = None, title: str = ""
-) -> ScheduleResult:
+    model: M, stages: Sequence[Stage], *, progress: bool | None = None, title: str = ""
+) -> ScheduleResult[M]:
     """Run the stages one after another, from one model or `Lanes` of them.
 
     ```python
@@ -124,13 +129,13 @@ def run_schedule(
     ```
 
     Stages that share method, shapes and kind of problem share their compiled programs: adding
-    observations to a mask costs no compilation. A method's own state (momenta, step sizes) begins
-    anew in every stage. A lane that diverged goes on as diverged.
+    observations to a mask costs no compilation. A method's own state (momenta, step sizes) starts
+    afresh in every stage. A lane that diverged stays diverged.
     """
     if not stages:
-        raise ValueError("stages must hold at least one Stage, got none")
+        raise ValueError("stages must hold at least one Stage, got none; add one")
     _check(stages)
-    done: dict[str, DescentResult] = {}
+    done: dict[str, DescentResult[M]] = {}
     parents: dict[str, str | None] = {}
     for stage in stages:
         begin, parent = _beginning(stage, model, done)
@@ -142,6 +147,7 @@ def run_schedule(
             record=stage.record,
             key=stage.key,
             rate=stage.rate,
+            hyperparameters=stage.hyperparameters,
             progress=progress,
             title=", ".join(part for part in (title, stage.name) if part),
         )
@@ -150,23 +156,25 @@ def run_schedule(
 
 
 def _check(stages: Sequence[Stage]) -> None:
-    """Names are known before the first hour of training, not after it."""
+    """Wrong names are found before the first hour of training, not after it."""
     known: list[str] = []
     for place, stage in enumerate(stages):
         if not isinstance(stage, Stage):
             raise ValueError(f"stages[{place}] must be a Stage, got {stage!r}")
         if stage.name in known:
-            raise ValueError(f"stages[{place}].name is {stage.name!r}, which an earlier stage has")
+            raise ValueError(
+                f"stages[{place}].name is {stage.name!r}, which an earlier stage has; rename one"
+            )
         after = stage.start.after if isinstance(stage.start, Warm) else None
         if after is not None and after not in known:
             raise ValueError(
-                f"stages[{place}].start goes on after {after!r}, which is no earlier stage; "
-                f"before it there are {known}"
+                f"stages[{place}].start continues {after!r}, which is no earlier stage; choose one "
+                f"of {known}"
             )
         known.append(stage.name)
 
 
-def _beginning(stage: Stage, model: Any, done: dict[str, DescentResult]) -> tuple[Any, str | None]:
+def _beginning(stage: Stage, model: M, done: dict[str, DescentResult[M]]) -> tuple[M, str | None]:
     """The model that a stage starts from, and the stage that made it."""
     if isinstance(stage.start, Cold):
         return (model if stage.start.model is None else stage.start.model), None

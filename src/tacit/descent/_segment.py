@@ -1,8 +1,7 @@
 """The one compiled loop: all lanes step together until the next point of interest."""
 
 import dataclasses
-import functools
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import equinox as eqx
@@ -10,9 +9,12 @@ import jax
 import jax.numpy as jnp
 
 from tacit._types import Array, PRNGKeyArray, PyTree
-from tacit.descent._method import AbstractMethod
+from tacit.descent._by_value import ByValue
+from tacit.descent._method import AbstractMethod, choose
 from tacit.descent._objective import Objective
 from tacit.descent._outcome import Outcome
+from tacit.descent._programs import run_compiled
+from tacit.descent._record import Measure
 
 ROUND = 64  # steps of a block of lanes before the next has its turn
 BLOCK_NUMBERS = 4096  # parameters in a block of lanes, about
@@ -34,7 +36,7 @@ class Lane(eqx.Module):
     anchor_step: Array
 
 
-class Given(eqx.Module):
+class LaneInputs(eqx.Module):
     """What a lane is given: its problem's arrays, its random numbers, its rate and its goal.
 
     `problem` is shared by all lanes or has a lane axis; `Program.problem_axis` says which.
@@ -51,7 +53,7 @@ class Program(eqx.Module):
     """What is fixed when the loop is compiled."""
 
     method: AbstractMethod
-    measures: tuple[tuple[str, Any], ...] = eqx.field(static=True)
+    measures: tuple[tuple[str, ByValue[Measure]], ...] = eqx.field(static=True)
     model_rest: Any  # the model without its arrays
     problem_rest: Any  # the problem without its arrays
     problem_axis: int | None = eqx.field(static=True)
@@ -59,36 +61,66 @@ class Program(eqx.Module):
     patience: int | None = eqx.field(static=True)
 
     @property
-    def _axes(self) -> Given:
-        return Given(problem=self.problem_axis, frozen=0, key=0, rate=0, goal=0)  # type: ignore[arg-type]
+    def _axes(self) -> LaneInputs:
+        return LaneInputs(problem=self.problem_axis, frozen=0, key=0, rate=0, goal=0)  # type: ignore[arg-type]
 
-    def objective(self, given: Given, clock: Array) -> Objective:
+    def objective(self, inputs: LaneInputs, clock: Array) -> Objective:
         """One lane's objective at a step; fresh data come from the lane's key and the step."""
         key: PRNGKeyArray | None = None
-        if given.key is not None:
-            key = jax.random.fold_in(jax.random.wrap_key_data(given.key), clock)
-        problem = eqx.combine(given.problem, self.problem_rest)
-        return Objective(problem, eqx.combine(given.frozen, self.model_rest), key)
+        if inputs.key is not None:
+            key = jax.random.fold_in(jax.random.wrap_key_data(inputs.key), clock)
+        problem = eqx.combine(inputs.problem, self.problem_rest)
+        return Objective(problem, eqx.combine(inputs.frozen, self.model_rest), key)
 
-    def state(self, params: PyTree, given: Given) -> PyTree:
+    def state(self, params: PyTree, inputs: LaneInputs) -> PyTree:
         """The method's state before the first step, of every lane."""
 
-        def one(params: PyTree, given: Given) -> PyTree:
-            return self.method.init(params, self.objective(given, jnp.int32(0)))
+        def one(params: PyTree, inputs: LaneInputs) -> PyTree:
+            return self.method.init(params, self.objective(inputs, jnp.int32(0)))
 
-        return jax.vmap(one, in_axes=(0, self._axes))(params, given)
+        return jax.vmap(one, in_axes=(0, self._axes))(params, inputs)
 
-    def losses(self, params: PyTree, given: Given) -> Array:
+    def losses(self, params: PyTree, inputs: LaneInputs) -> Array:
         """The loss of every lane."""
 
-        def one(params: PyTree, given: Given) -> Array:
-            return self.objective(given, jnp.int32(0)).loss(params)
+        def one(params: PyTree, inputs: LaneInputs) -> Array:
+            return self.objective(inputs, jnp.int32(0)).loss(params)
 
-        return jax.vmap(one, in_axes=(0, self._axes))(params, given)
+        return jax.vmap(one, in_axes=(0, self._axes))(params, inputs)
 
-    def step(self, lane: Lane, given: Given, clock: Array, limits: dict[str, Array]) -> Lane:
+    def measured(self, measure: Measure, params: PyTree, inputs: LaneInputs) -> PyTree:
+        """One measure of every lane."""
+
+        def one(params: PyTree, inputs: LaneInputs) -> PyTree:
+            return measure(self.objective(inputs, jnp.int32(0)).model(params))
+
+        return jax.vmap(one, in_axes=(0, self._axes))(params, inputs)
+
+    def observed(self, params: PyTree, inputs: LaneInputs) -> set[str]:
+        """The names of what the method records beside the loss."""
+
+        def one(params: PyTree, inputs: LaneInputs) -> dict[str, Array]:
+            return self.method.observe(self.state(params, inputs))
+
+        return set(jax.eval_shape(one, params, inputs))
+
+    def measured_at_times(self, params: PyTree, inputs: LaneInputs) -> dict[str, PyTree]:
+        """The loss and the measures of every lane at its snapshots, (lane, time, …)."""
+
+        def one(params: PyTree, inputs: LaneInputs) -> dict[str, PyTree]:
+            objective = self.objective(inputs, jnp.int32(0))
+            model = objective.model(params)
+            seen = {name: measure.value(model) for name, measure in self.measures}
+            return {"loss": objective.loss(params), **seen}
+
+        at_times = jax.vmap(one, in_axes=(0, None))
+        return jax.vmap(at_times, in_axes=(0, self._axes))(params, inputs)
+
+    def step(self, lane: Lane, inputs: LaneInputs, clock: Array, limits: dict[str, Array]) -> Lane:
         """Evaluate one lane at iterate `clock`; it ends there or moves on."""
-        out = self.method.advance(lane.params, lane.state, self.objective(given, clock), given.rate)
+        out = self.method.advance(
+            lane.params, lane.state, self.objective(inputs, clock), inputs.rate
+        )
         loss = out.loss
         running = lane.status == Outcome.running
         progress = loss < lane.anchor_loss * (1 - limits["progress"])
@@ -100,7 +132,7 @@ class Program(eqx.Module):
         if self.patience is not None:
             stuck |= clock - anchor_step >= self.patience
         status = jnp.where(stuck, Outcome.stalled, status)
-        converged = loss <= given.goal
+        converged = loss <= inputs.goal
         if self.watch_gradient:
             converged |= out.gradient_norm <= limits["gradient"]
         status = jnp.where(converged, Outcome.converged, status)
@@ -111,11 +143,10 @@ class Program(eqx.Module):
         moves = status == Outcome.running
         better = running & (loss < lane.best_loss)
         return Lane(
-            params=_choose(moves, out.params, lane.params),
-            # A state that will be reported stands still with its lane; Adam's may run on.
-            state=_choose(moves, out.state, lane.state) if self.method.reports else out.state,
+            params=choose(moves, out.params, lane.params),
+            state=self.method.settle(moves, out.state, lane.state),
             loss=jnp.where(running, loss, lane.loss),
-            best_params=_choose(better, lane.params, lane.best_params),
+            best_params=choose(better, lane.params, lane.best_params),
             best_loss=jnp.where(better, loss, lane.best_loss),
             best_step=jnp.where(better, clock, lane.best_step),
             steps=jnp.where(running, clock, lane.steps),
@@ -124,15 +155,15 @@ class Program(eqx.Module):
             anchor_step=anchor_step,
         )
 
-    def look(self, lane: Lane, given: Given, clock: Array) -> dict[str, PyTree]:
+    def look(self, lane: Lane, inputs: LaneInputs, clock: Array) -> dict[str, PyTree]:
         """The loss and the measures of one lane's present iterate."""
-        objective = self.objective(given, clock)
+        objective = self.objective(inputs, clock)
         model = objective.model(lane.params)
-        seen = {name: measure(model) for name, measure in self.measures}
-        return {"loss": objective.loss(lane.params), **seen}
+        seen = {name: measure.value(model) for name, measure in self.measures}
+        return {"loss": objective.loss(lane.params), **self.method.observe(lane.state), **seen}
 
     def run(
-        self, lanes: Lane, given: Given, clock: Array, limits: dict[str, Array], until: Array
+        self, lanes: Lane, inputs: LaneInputs, clock: Array, limits: dict[str, Array], until: Array
     ) -> tuple[Lane, Array, dict[str, PyTree]]:
         """Run to each step in `until` in turn, looking at every lane there.
 
@@ -147,15 +178,15 @@ class Program(eqx.Module):
             carry: tuple[Lane, Array], pause: tuple[Array, Array]
         ) -> tuple[tuple[Lane, Array], PyTree]:
             stop, wanted = pause
-            lanes, clock = go(*carry, given, limits, stop)
-            if not self.measures and until.size == 1:
+            lanes, clock = go(*carry, inputs, limits, stop)
+            if until.size == 1:
                 return (lanes, clock), {}
 
             def nothing(*args: PyTree) -> PyTree:
                 shapes = jax.eval_shape(look, *args)
                 return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
 
-            return (lanes, clock), jax.lax.cond(wanted, look, nothing, lanes, given, clock)
+            return (lanes, clock), jax.lax.cond(wanted, look, nothing, lanes, inputs, clock)
 
         place = jnp.arange(until.size)
         wanted = (place < limits["due"]) | (place == until.size - 1)
@@ -163,23 +194,23 @@ class Program(eqx.Module):
         return lanes, clock, seen
 
     def _together(
-        self, lanes: Lane, clock: Array, given: Given, limits: dict[str, Array], stop: Array
+        self, lanes: Lane, clock: Array, inputs: LaneInputs, limits: dict[str, Array], stop: Array
     ) -> tuple[Lane, Array]:
         """All lanes side by side, until `stop` or until the last has ended."""
         step = jax.vmap(self.step, in_axes=(0, self._axes, None, None))
 
         def body(carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
             lanes, clock = carry
-            return step(lanes, given, clock, limits), clock + 1
+            return step(lanes, inputs, clock, limits), clock + 1
 
         return jax.lax.while_loop(_unfinished(stop), body, (lanes, clock))
 
     def _in_blocks(
-        self, lanes: Lane, clock: Array, given: Given, limits: dict[str, Array], stop: Array
+        self, lanes: Lane, clock: Array, inputs: LaneInputs, limits: dict[str, Array], stop: Array
     ) -> tuple[Lane, Array]:
-        """The same, a block of running lanes after another, by rounds of some steps.
+        """The same, one block of running lanes after another, in rounds of a few steps.
 
-        The blocks are made up afresh in every round, so lanes that have ended cost nothing.
+        Blocks are formed anew in every round, so lanes that have ended cost nothing.
         """
         count, size = lanes.status.size, block_size(lanes)
         beyond = jnp.arange(count, -(-count // size) * size)  # fill the last block; never written
@@ -201,7 +232,7 @@ class Program(eqx.Module):
                     return whole.at[rows].set(part, mode="drop", unique_indices=True)
 
                 block = jax.tree.map(take, lanes)
-                block, now = self._together(block, clock, self._taken(given, take), limits, end)
+                block, now = self._together(block, clock, self._taken(inputs, take), limits, end)
                 return jax.tree.map(put, lanes, block), jnp.maximum(latest, now)
 
             blocks = -(-jnp.sum(running) // size)
@@ -209,10 +240,10 @@ class Program(eqx.Module):
 
         return jax.lax.while_loop(_unfinished(stop), round_of_steps, (lanes, clock))
 
-    def _taken(self, given: Given, take: Callable[[Array], Array]) -> Given:
+    def _taken(self, inputs: LaneInputs, take: Callable[[Array], Array]) -> LaneInputs:
         shared = self.problem_axis is None
-        taken = jax.tree.map(take, dataclasses.replace(given, problem=None))
-        problem = given.problem if shared else jax.tree.map(take, given.problem)
+        taken = jax.tree.map(take, dataclasses.replace(inputs, problem=None))
+        problem = inputs.problem if shared else jax.tree.map(take, inputs.problem)
         return dataclasses.replace(taken, problem=problem)
 
 
@@ -248,26 +279,18 @@ def _unfinished(stop: Array) -> Callable[[tuple[Lane, Array]], Array]:
     return unfinished
 
 
-def _choose(condition: Array, new: PyTree, old: PyTree) -> PyTree:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), new, old)
-
-
-def _run_segment(
-    fixed: tuple[Program, Given, dict[str, Array], Array], lanes: Lane, clock: Array
-) -> tuple[Lane, Array, dict[str, PyTree]]:
-    program, given, limits, until = fixed
-    return program.run(lanes, given, clock, limits, until)
-
-
-_reuse: Any = functools.partial(eqx.filter_jit, donate="all-except-first")
-_segment_anywhere = _reuse(_run_segment)
-# LLVM's first level compiles these programs up to a quarter faster, and they run as fast.
-_segment_on_cpu = _reuse(_run_segment, compiler_options={"xla_backend_optimization_level": 1})
-
-
 def run_segment(
-    fixed: tuple[Program, Given, dict[str, Array], Array], lanes: Lane, clock: Array
+    kind: Hashable,
+    fixed: tuple[Program, LaneInputs, dict[str, Array], Array],
+    lanes: Lane,
+    clock: Array,
 ) -> tuple[Lane, Array, dict[str, PyTree]]:
-    """Compiled `Program.run`; the lanes' memory is reused."""
-    compiled = _segment_on_cpu if jax.default_backend() == "cpu" else _segment_anywhere
-    return compiled(fixed, lanes, clock)
+    """Compiled `Program.run`; the lanes' memory is reused. `kind` is `static_kind(program)`."""
+    return run_compiled(_run, kind, fixed, lanes, clock)
+
+
+def _run(
+    fixed: tuple[Program, LaneInputs, dict[str, Array], Array], lanes: Lane, clock: Array
+) -> tuple[Lane, Array, dict[str, PyTree]]:
+    program, inputs, limits, until = fixed
+    return program.run(lanes, inputs, clock, limits, until)

@@ -6,6 +6,7 @@ So the method's first state is traced, and if no equation of it needs more than 
 makes it. Otherwise (a flow that asks the gradient for its first step) it is compiled.
 """
 
+from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -14,11 +15,13 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal
 
 from tacit._types import PyTree
-from tacit.descent._segment import Given, Lane, Program
+from tacit.descent._programs import PROGRAMS_KEPT, run_compiled, static_kind
+from tacit.descent._recent import Recent
+from tacit.descent._segment import Lane, LaneInputs, Program
 
 
-class Recipe(NamedTuple):
-    """How the lanes' first state is made."""
+class InitialState(NamedTuple):
+    """How the method's state before the first step is made."""
 
     # Constants, or the numbers of parameters that are copied; None: it is computed.
     leaves: tuple[np.ndarray | int, ...] | None
@@ -26,21 +29,33 @@ class Recipe(NamedTuple):
     loss_dtype: np.dtype
 
 
-_RECIPES: dict[Any, Recipe] = {}  # of this process, as JAX's own cache of programs is
-_KEPT = 256
+_INITIAL_STATES: Recent[InitialState] = Recent(PROGRAMS_KEPT)
 
 
-def start_lanes(program: Program, params: PyTree, given: Given) -> Lane:
-    """Every lane at its start; no two arrays share memory, since all of it is given away."""
-    recipe = _recipe(program, params, given)
-    if recipe.leaves is None:
-        state = _compiled(program, params, given)
+def start_lanes(
+    kind: Hashable,
+    program: Program,
+    params: PyTree,
+    inputs: LaneInputs,
+    hyperparameters: Mapping[str, np.ndarray],
+) -> Lane:
+    """Every lane at its start; no two arrays share memory, since all of it is given away.
+
+    `kind` is `static_kind(program)`; `hyperparameters` take the place of the method's own.
+    """
+    initial = _INITIAL_STATES.get(
+        (kind, static_kind((params, inputs))), lambda: _trace(program, params, inputs)
+    )
+    if initial.leaves is None:
+        state = run_compiled(_state, kind, (program, params, inputs))
     else:
         flat = jax.tree.leaves(params)
-        made = [_fresh(flat[leaf] if isinstance(leaf, int) else leaf) for leaf in recipe.leaves]
-        state = jax.tree.unflatten(recipe.structure, made)
-    count = given.goal.size
-    worst, zero = np.full(count, np.inf, recipe.loss_dtype), np.zeros(count, np.int32)
+        made = [_fresh(flat[leaf] if isinstance(leaf, int) else leaf) for leaf in initial.leaves]
+        state = jax.tree.unflatten(initial.structure, made)
+    if hyperparameters:
+        state = program.method.set_hyperparameters(state, hyperparameters)
+    count = inputs.goal.size
+    worst, zero = np.full(count, np.inf, initial.loss_dtype), np.zeros(count, np.int32)
     return Lane(
         params=jax.tree.map(_fresh, params),
         state=state,
@@ -59,30 +74,21 @@ def _fresh(values: Any) -> jax.Array:
     return jax.device_put(np.array(values), may_alias=False)
 
 
-@eqx.filter_jit
-def _compiled(program: Program, params: PyTree, given: Given) -> PyTree:
-    return program.state(params, given)
+def _state(fixed: tuple[Program, PyTree, LaneInputs]) -> PyTree:
+    program, params, inputs = fixed
+    return program.state(params, inputs)
 
 
-def _recipe(program: Program, params: PyTree, given: Given) -> Recipe:
-    leaves, structure = jax.tree.flatten((program, params, given))
-    kind = (
-        structure,
-        tuple((leaf.shape, leaf.dtype) if eqx.is_array(leaf) else leaf for leaf in leaves),
-    )
-    if kind not in _RECIPES:
-        # Arrays of the program are inputs: their values are not in the key.
-        arrays, rest = eqx.partition(program, eqx.is_array)
-        traced, state = jax.make_jaxpr(
-            lambda params, given, arrays: eqx.combine(arrays, rest).state(params, given),
-            return_shape=True,
-        )(params, given, arrays)
-        made = constant_outputs(traced, len(jax.tree.leaves(params)))
-        dtype = jax.eval_shape(program.losses, params, given).dtype
-        if len(_RECIPES) >= _KEPT:
-            _RECIPES.pop(next(iter(_RECIPES)))
-        _RECIPES[kind] = Recipe(made, jax.tree.structure(state), np.dtype(dtype))
-    return _RECIPES[kind]
+def _trace(program: Program, params: PyTree, inputs: LaneInputs) -> InitialState:
+    # Arrays of the program are inputs: their values are not in the key.
+    arrays, rest = eqx.partition(program, eqx.is_array)
+    traced, state = jax.make_jaxpr(
+        lambda params, inputs, arrays: eqx.combine(arrays, rest).state(params, inputs),
+        return_shape=True,
+    )(params, inputs, arrays)
+    made = constant_outputs(traced, len(jax.tree.leaves(params)))
+    dtype = jax.eval_shape(program.losses, params, inputs).dtype
+    return InitialState(made, jax.tree.structure(state), np.dtype(dtype))
 
 
 def constant_outputs(traced: ClosedJaxpr, inputs: int) -> tuple[np.ndarray | int, ...] | None:

@@ -1,7 +1,9 @@
 """When a lane is done."""
 
 import dataclasses
+from typing import Any
 
+import jax
 import numpy as np
 from jax.typing import ArrayLike
 
@@ -28,15 +30,46 @@ class Stop:
     progress: float = 1e-3
 
     def __post_init__(self) -> None:
-        if isinstance(self.steps, bool) or int(self.steps) != self.steps or self.steps < 0:
-            raise ValueError(f"steps must be a whole number of at least 0, got {self.steps!r}")
-        if np.isnan(np.asarray(self.loss, dtype=float)).any():
-            raise ValueError(f"loss must be a number, got {self.loss!r}")
-        if not self.gradient >= 0:
-            raise ValueError(f"gradient must be at least 0, got {self.gradient!r}")
-        if not self.diverged > 0:
-            raise ValueError(f"diverged must be above 0, got {self.diverged!r}")
-        if self.patience is not None and self.patience < 1:
-            raise ValueError(f"patience must be at least 1 step or None, got {self.patience!r}")
-        if not 0 <= self.progress < 1:
-            raise ValueError(f"progress must lie in [0, 1), got {self.progress!r}")
+        if not (_is_whole(self.steps) and self.steps >= 0):
+            raise ValueError(
+                f"steps must be a whole number of at least 0, got {self.steps!r}; write for "
+                "instance Stop(1000)"
+            )
+        try:
+            goals = np.asarray(self.loss, dtype=float)
+        except (TypeError, ValueError):
+            goals = np.array(np.nan)
+        if np.isnan(goals).any():
+            raise ValueError(
+                f"loss must be a number, or one for each lane, got {self.loss!r}; leave it out to "
+                "spend the whole budget"
+            )
+        if not (_is_number(self.gradient) and self.gradient >= 0):
+            raise ValueError(
+                f"gradient must be a number of at least 0, got {self.gradient!r}; 0 is never met"
+            )
+        if not (_is_number(self.diverged) and self.diverged > 0):
+            raise ValueError(
+                f"diverged must be a loss above 0, got {self.diverged!r}; leave it out for no limit"
+            )
+        if self.patience is not None and not (_is_whole(self.patience) and self.patience >= 1):
+            raise ValueError(
+                f"patience must be at least 1 step, got {self.patience!r}; None waits for ever"
+            )
+        if not (_is_number(self.progress) and 0 <= self.progress < 1):
+            raise ValueError(
+                f"progress must lie in [0, 1), got {self.progress!r}; write for instance "
+                "progress=1e-3"
+            )
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return False
+    return isinstance(value, int | float | np.number) or (
+        isinstance(value, jax.Array | np.ndarray) and value.ndim == 0
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    return _is_number(value) and float(value).is_integer()

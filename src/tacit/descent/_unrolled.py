@@ -15,8 +15,8 @@ class Unrolled(FlowSolver):
     """A Diffrax solver of the explicit Runge-Kutta family, its stages written out one by one.
 
     Diffrax runs the stages in a loop over a buffer, which compiles the vector field once. For small
-    models in many lanes that buffer costs more than the gradients. Microseconds an attempt and
-    seconds to compile, one core, float64:
+    models in many lanes that buffer costs more than the gradients. Microseconds per attempt
+    and seconds to compile, on one core in float64:
 
                                                      in a loop     unrolled
         600 factorisations 2 × 2, L = 2,   Tsit5      410   1.7     130   1.9
@@ -44,11 +44,11 @@ class Unrolled(FlowSolver):
             )
 
     def order(self, terms: Any) -> int | None:
-        """That of the solver."""
+        """The order of the solver."""
         return self.solver.order(terms)
 
     def init(self, terms: Any, t0: Any, t1: Any, y0: PyTree, args: Any) -> PyTree:
-        """It remembers the velocity where it stands."""
+        """The velocity at the start."""
         return self.func(terms, t0, y0, args)
 
     def step(

@@ -1,5 +1,6 @@
-"""Lanes as they come out of the loop, gathered on the host in their own order."""
+"""The result, put together on the host from lanes that end one after another."""
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -7,15 +8,16 @@ import jax
 import numpy as np
 
 from tacit._types import PyTree
-from tacit.descent._lanes import Lanes
+from tacit.descent._lanes import Lanes, is_array
 from tacit.descent._outcome import outcome_names
+from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
 from tacit.descent._segment import Lane
 
 _KEPT = ("params", "best_params", "loss", "best_loss", "best_step", "steps", "status")
 
 
-class Harvest:
+class ResultBuilder:
     """Rows for `count` lanes and `points` records, filled as lanes end and records arrive."""
 
     def __init__(self, count: int, points: int) -> None:
@@ -25,8 +27,8 @@ class Harvest:
         self._records: dict[str, np.ndarray] = {}
         self._filled = 0
 
-    def lanes(self, members: np.ndarray, lanes: Lane, report: dict[str, Any]) -> None:
-        """Keep lanes that have ended, with what their method tells of them."""
+    def add_lanes(self, members: np.ndarray, lanes: Lane, report: dict[str, Any]) -> None:
+        """Keep lanes that have ended, with what their method reports."""
         for name in (*_KEPT, "report"):
             kept = report if name == "report" else getattr(lanes, name)
             rows = jax.tree.map(np.asarray, kept)
@@ -37,7 +39,7 @@ class Harvest:
             ):
                 room[members] = row
 
-    def records(self, members: np.ndarray, seen: dict[str, Any], due: int) -> None:
+    def add_records(self, members: np.ndarray, seen: dict[str, Any], due: int) -> None:
         """Keep a segment's `due` records; its last look also stands for what follows.
 
         A lane that is taken out later shows its end in all later records.
@@ -54,38 +56,63 @@ class Harvest:
             room[members, self._filled + due :] = rows[:, -1:]
         self._filled += due
 
+    def add_timed_records(
+        self,
+        times: np.ndarray,
+        measure: Callable[[PyTree], dict[str, PyTree]],
+    ) -> None:
+        """Measure the snapshots that a `TimedFlow` has reported, (lane, time, …).
+
+        A lane that ended before a time shows its end.
+        """
+        report = self._kept["report"]
+        missed = np.arange(times.size) >= report.pop("reached")[:, None]
+
+        def complete(rows: np.ndarray, end: np.ndarray) -> np.ndarray:
+            where = missed.reshape(*missed.shape, *(1,) * (rows.ndim - 2))
+            return np.where(where, end[:, None], rows)
+
+        snapshots = jax.tree.map(complete, report.pop("snapshots"), self._kept["params"])
+        seen = measure(jax.tree.map(jax.device_put, snapshots))
+        self._records = {name: np.asarray(values) for name, values in seen.items()}
+        ends = report["time"]
+        self._records["time"] = np.where(missed, ends[:, None], times.astype(ends.dtype))
+
     def result(
         self,
-        arrays: PyTree,
-        rest: Any,
-        record_steps: np.ndarray,
+        model: Lanes[Any],
+        record: Record | None,
         statistics: Statistics,
         *,
         single: bool,
-    ) -> DescentResult:
+    ) -> DescentResult[Any]:
         """The result, with the lane axis taken off again for one model."""
+        arrays, rest = eqx.partition(model.tree, is_array)
 
-        def model(params: PyTree) -> Any:
+        def like_the_model(params: PyTree) -> Any:
             # Leaves come back in the namespace in which they were given.
             whole = eqx.combine(jax.tree.map(_like, params, arrays, is_leaf=_is_gap), arrays, rest)
-            return Lanes(whole)[0] if single else Lanes(whole)
+            return Lanes(whole)[0] if single else Lanes(whole, model.axes)
 
         def each(values: np.ndarray) -> np.ndarray:
             return values[0] if single else values
 
         kept = self._kept
         return DescentResult(
-            model=model(kept["params"]),
-            best=model(kept["best_params"]),
+            model=like_the_model(kept["params"]),
+            best=like_the_model(kept["best_params"]),
             loss=each(kept["loss"]),
             best_loss=each(kept["best_loss"]),
             best_step=each(kept["best_step"]),
             steps=each(kept["steps"]),
             outcome=each(outcome_names(kept["status"])),
-            record_steps=record_steps,
+            record_steps=np.zeros(0, np.int64) if record is None else np.asarray(record.steps),
             records={name: each(values) for name, values in self._records.items()},
             report={name: each(values) for name, values in kept["report"].items()},
             statistics=statistics,
+            record_times=None
+            if record is None or record.times is None
+            else np.asarray(record.times),
         )
 
     def _room(self, row: np.ndarray) -> np.ndarray:

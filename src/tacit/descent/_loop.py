@@ -1,0 +1,125 @@
+"""The loop as the host sees it: segments until every lane has ended."""
+
+import dataclasses
+import time
+from collections.abc import Hashable, Mapping
+
+import jax
+import numpy as np
+
+from tacit._types import Array, PyTree
+from tacit.descent._outcome import Outcome
+from tacit.descent._plan import Packing, Plan, ProgramCosts
+from tacit.descent._programs import PROGRAMS_KEPT, run_compiled
+from tacit.descent._progress import Progress
+from tacit.descent._recent import Recent
+from tacit.descent._result import Statistics
+from tacit.descent._result_builder import ResultBuilder
+from tacit.descent._segment import LaneInputs, Program, block_size, run_segment
+from tacit.descent._start import start_lanes
+from tacit.descent._trial import errors_of_the_method
+
+LARGE = 8192  # parameters of one model from which it runs alone: twice the work weighs more
+_COSTS: Recent[ProgramCosts] = Recent(PROGRAMS_KEPT)
+
+
+@dataclasses.dataclass(frozen=True)
+class Batch:
+    """All lanes of one descent, before their first step."""
+
+    kind: Hashable  # static_kind(program)
+    program: Program
+    params: PyTree
+    inputs: LaneInputs
+    hyperparameters: Mapping[str, np.ndarray]
+
+    @property
+    def count(self) -> int:
+        """The number of lanes."""
+        return self.inputs.goal.size
+
+
+def run_lanes(
+    batch: Batch,
+    limits: dict[str, Array],
+    record_steps: np.ndarray,
+    record_times: np.ndarray | None,
+    show: Progress,
+) -> tuple[ResultBuilder, Statistics]:
+    """Segments until every lane has ended; ended ones are taken out when the rest fit a bucket."""
+    began = time.perf_counter()
+    kind, program, count = batch.kind, batch.program, batch.count
+    params, inputs = batch.params, batch.inputs
+    budget = int(limits["steps"])
+    builder = ResultBuilder(count, record_steps.size)
+    members = np.arange(count)  # which lane sits in which row
+    if count == 1 and sum(leaf.size for leaf in jax.tree.leaves(params)) <= LARGE:
+        members = np.array([0, 0])  # see _plan.buckets
+        params, inputs = _take(params, members), _take_inputs(program, inputs, members)
+    hyperparameters = {name: values[members] for name, values in batch.hyperparameters.items()}
+    lanes = start_lanes(kind, program, params, inputs, hyperparameters)
+    plan = Plan(budget, record_steps)
+    packing = Packing(
+        _COSTS.get((jax.tree.structure((program, inputs)), plan.pauses), ProgramCosts)
+    )
+    clock, sizes, segments, lane_steps = 0, set(), 0, 0
+    while True:
+        pauses, due = plan.segment(clock)
+        sizes.add(members.size)
+        segment_began = time.perf_counter()
+        before = np.asarray(lanes.status) == Outcome.running
+        bounds = {**limits, "due": jax.device_put(np.int32(due))}
+        fixed = program, inputs, bounds, jax.device_put(pauses)
+        with errors_of_the_method():
+            lanes, now, seen = run_segment(kind, fixed, lanes, jax.device_put(np.int32(clock)))
+        status = np.asarray(lanes.status)
+        seconds = time.perf_counter() - segment_began
+        if packing.learn(members.size, int(now) - clock, seconds):
+            plan.learn(int(now) - clock, seconds)
+        lane_steps += int(before.sum()) * (int(now) - clock)
+        clock, segments = int(now), segments + 1
+        builder.add_records(members, seen, due)
+        running = status == Outcome.running
+        done = count - np.unique(members[running]).size
+        show(
+            done=done,
+            lanes=count,
+            step=min(clock, budget),
+            steps=budget,
+            loss=np.asarray(lanes.loss),
+        )
+        if not running.any():
+            builder.add_lanes(members, lanes, program.method.report(lanes.state))
+            break
+        block = block_size(lanes)
+        computed = min(members.size, -(-int(running.sum()) // block) * block)  # rows, not lanes
+        bucket = packing.bucket(computed, int(running.sum()), clock)
+        if bucket < computed:
+            ended = _take(lanes, np.flatnonzero(~running))
+            builder.add_lanes(members[~running], ended, program.method.report(ended.state))
+            # Ended lanes fill the bucket up; they stand still.
+            rows = np.argsort(~running, kind="stable")[:bucket]
+            members = members[rows]
+            lanes, inputs = _take(lanes, rows), _take_inputs(program, inputs, rows)
+    if record_times is not None:
+        builder.add_timed_records(
+            record_times,
+            lambda params: run_compiled(_measured, kind, (program, params, batch.inputs)),
+        )
+    return builder, Statistics(time.perf_counter() - began, segments, len(sizes), lane_steps)
+
+
+def _measured(fixed: tuple[Program, PyTree, LaneInputs]) -> dict[str, PyTree]:
+    program, params, inputs = fixed
+    return program.measured_at_times(params, inputs)
+
+
+def _take(tree: PyTree, rows: np.ndarray) -> PyTree:
+    """Some rows of every array, by way of the host: no program is compiled for it."""
+    return jax.tree.map(lambda leaf: jax.device_put(np.asarray(leaf)[rows]), tree)
+
+
+def _take_inputs(program: Program, inputs: LaneInputs, rows: np.ndarray) -> LaneInputs:
+    problem = inputs.problem if program.problem_axis is None else _take(inputs.problem, rows)
+    rest = _take(dataclasses.replace(inputs, problem=None), rows)
+    return dataclasses.replace(rest, problem=problem)
