@@ -1,6 +1,7 @@
 """kernel/memory at its smallest preset: the exact count, and what is counted."""
 
 import numpy as np
+import xarray
 
 from tacit.experiments import find_experiment, load_reference, reproduce
 from tacit.experiments.kernel.memory import Memory, recorded_steps
@@ -28,6 +29,16 @@ def test_smoke_counts_near_the_prediction(tmp_path):
     # The network's own kernel at its start predicts its count better than a factor of 1.5.
     assert float(abs(np.log(data["steps"] / data["start_steps"])).max()) < np.log(1.5)
     assert (made.path / "figure.png").exists()
+
+
+def test_one_lag_alone_makes_no_claim_about_growth():
+    steps = (("width", "delay", "seed"), np.ones((1, 1, 2)))
+    runs = xarray.Dataset({"steps": steps}, {"width": [60], "delay": [3], "seed": [0, 1]})
+    claims = Memory(width=60, delay=3).claims(runs.assign(limit_steps=runs["steps"]))
+    assert [claim.name for claim in claims] == [
+        "lag 3: the exact count",
+        "the factor tends to 1/ν_W",
+    ]
 
 
 def test_the_recorded_steps_go_to_the_budget():

@@ -135,7 +135,7 @@ class Fig3(WideExperiment):
         after = f"after {self.shown:,} epochs"
         errors = runs["error"].sel(step=self.shown)
         rnn, scaled, plain, start = (errors.sel(model=name, drop=True) for name in MODELS)
-        for delay in (first, last):
+        for delay in sorted({first, last}):
             claim.median(
                 f"RNN and scaled convolution agree at delay {delay}",
                 (abs(rnn - scaled) / scaled).sel(delay=delay),

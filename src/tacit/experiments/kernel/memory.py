@@ -117,7 +117,7 @@ class Memory(WideExperiment):
         claim = Claims("Theorem 4.1 (the count: ours)")
         n, first, last = max(self.width), min(self.delay), max(self.delay)
         steps, exact = runs["steps"].sel(width=n), runs["limit_steps"].sel(width=n)
-        for delay in (first, last):
+        for delay in sorted({first, last}):
             claim.median(
                 f"lag {delay}: the exact count",
                 abs(np.log((steps / exact).sel(delay=delay))),
@@ -125,7 +125,7 @@ class Memory(WideExperiment):
                 says=f"At n = {n} the steps that lag {delay} costs are the limit's to "
                 "20% (in the logarithm 0.18).",
             )
-        if last > 0:
+        if last > first:
             lags = last - first
             cheap, dear = self.exact_steps([first, last])
             factor = float((dear / cheap) ** (1 / lags))
