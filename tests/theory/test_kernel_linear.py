@@ -9,6 +9,7 @@ from jax.flatten_util import ravel_pytree
 
 from tacit.theory.kernel import (
     finite_width_gram,
+    finite_width_response,
     lag_weights,
     learning_curve,
     limit_kernel,
@@ -44,6 +45,15 @@ def jacobian_gram(parameters, length):
 
         jacobian = np.asarray(jax.jacrev(response)(flat))
     return jacobian @ jacobian.T
+
+
+def test_the_finite_width_response_is_made_of_matrix_powers():
+    W, F, C = drawn(7, inputs=2, outputs=3)
+    found = finite_width_response(W, F, C, 5)
+    assert found.shape == (5, 3, 2)
+    for j in range(5):
+        expected = 7 ** (-(j + 1) / 2) * C @ np.linalg.matrix_power(W, j) @ F
+        np.testing.assert_allclose(found[j], expected, rtol=1e-12)
 
 
 def test_the_finite_width_gram_is_the_tangent_kernel_of_autodiff():

@@ -28,6 +28,7 @@ from tacit.measures._ranks import (
     stable_rank,
     stable_rank_from_singular_values,
 )
+from tacit.measures._rotation import kernel_rotation, relative_change
 
 __all__ = [
     "balancedness",
@@ -44,9 +45,11 @@ __all__ = [
     "functional_rank",
     "hankel",
     "hankel_singular_values",
+    "kernel_rotation",
     "numerical_rank",
     "numerical_rank_from_singular_values",
     "outlying_eigenvalues",
+    "relative_change",
     "shuffled",
     "singular_values",
     "singular_values_or_nan",

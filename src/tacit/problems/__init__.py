@@ -14,6 +14,11 @@ from tacit.problems._memoryless_teachers import linear_teacher, memoryless_teach
 from tacit.problems._outputs import outputs
 from tacit.problems._pattern import Pattern
 from tacit.problems._population import PopulationLoss
+from tacit.problems._random_sequences import (
+    filter_sequences,
+    random_rnn_response,
+    with_noise,
+)
 from tacit.problems._response_loss import ResponseLoss, response
 from tacit.problems._sentences import Seeded, SentenceBatches, Sentences
 from tacit.problems._sequences import SequenceBatches, SequenceLoss
@@ -57,6 +62,7 @@ __all__ = [
     "delay_teacher",
     "equal_weights",
     "even_spectrum",
+    "filter_sequences",
     "gaussian_weights",
     "half_population_loss",
     "linear_teacher",
@@ -64,6 +70,7 @@ __all__ = [
     "lying_teacher",
     "memoryless_teacher",
     "outputs",
+    "random_rnn_response",
     "random_spectrum",
     "random_unbalanced_teacher",
     "response",
@@ -71,4 +78,5 @@ __all__ = [
     "spread_weights",
     "step_weights",
     "weighted_population_loss",
+    "with_noise",
 ]

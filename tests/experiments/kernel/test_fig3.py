@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+import xarray
 
 from tacit.experiments import find_experiment, load_reference, reproduce
-from tacit.experiments.kernel._delay import _data
-from tacit.experiments.kernel.fig3 import crossing
+from tacit.experiments.kernel.fig3 import Fig3
 
 
 @pytest.fixture(scope="module")
@@ -24,26 +24,26 @@ def test_errors_are_there_and_the_figure_is_drawn(smoke):
 
 
 def test_a_delay_shifts_the_targets_and_nothing_else():
-    config = find_experiment("kernel/fig3").presets["smoke"]
-    loud = config.with_overrides({"decibels": 200.0})
-    x, y, *_ = _data(3, 0, loud)
-    x_late, y_late, *_ = _data(3, 5, loud)
+    quiet = Fig3.from_preset("smoke", decibels=200.0)
+    x, y, *_ = quiet.data(3, 0)
+    x_late, y_late, *_ = quiet.data(3, 5)
     np.testing.assert_array_equal(x, x_late)
     np.testing.assert_allclose(y_late[:, 5:], y[:, :-5], atol=1e-8)
     np.testing.assert_allclose(y_late[:, :5], 0, atol=1e-8)
 
 
-def test_the_crossing_is_interpolated(smoke):
-    import xarray
-
-    config = find_experiment("kernel/fig3").presets["smoke"].with_overrides({"delay": [0, 2, 4]})
-    ratio = np.array([[0.1, 0.1, 10.0], [10.0, 1.0, 1.0], [0.1, 0.1, 0.1]])
-    error = xarray.DataArray(
-        np.stack([ratio, np.ones((3, 3))]),
-        dims=("model", "seed", "delay"),
-        coords={"model": ["scaled", "plain"], "delay": [0, 2, 4]},
-    )
-    np.testing.assert_allclose(crossing(error, config), [3.0, 0.0, np.inf])
+def test_the_crossing_is_interpolated():
+    experiment = Fig3.from_preset("smoke", delay=[0, 2, 4])
+    # By seed and delay: between 2 and 4 in the logarithm, from the start on, never.
+    scaled = np.array([[0.1, 0.1, 10.0], [10.0, 1.0, 1.0], [0.1, 0.1, 0.1]])
+    ones = np.ones((3, 3))
+    runs = xarray.Dataset(
+        {"error": (("model", "seed", "delay"), np.stack([ones, scaled, ones, ones]))},
+        {"model": ["rnn", "scaled", "plain", "start"], "delay": [0, 2, 4]},
+    ).expand_dims(step=[40])
+    for seeds, expected in (([0], 3.0), ([1], 0.0), ([0, 1, 2], 3.0)):
+        claims = {c.name: c for c in experiment.claims(runs.isel(seed=seeds))}
+        assert claims["the curves cross by delay 6"].measured == pytest.approx(expected)
 
 
 def test_the_committed_reference_is_as_expected():

@@ -1,26 +1,25 @@
 """kernel/memory at its smallest preset: the exact count, and what is counted."""
 
 import numpy as np
-import pytest
+import xarray
 
 from tacit.experiments import find_experiment, load_reference, reproduce
-from tacit.experiments.kernel._lag_change import _first, _recorded
-from tacit.experiments.kernel.memory import exact_steps
+from tacit.experiments.kernel.memory import Memory, recorded_steps
 from tacit.theory.kernel import lag_weights
 
 
 def test_the_exact_count_is_that_of_iterated_steps():
-    config = find_experiment("kernel/memory").presets["paper"]
+    paper = Memory.from_preset("paper")
     lags = np.arange(6)
-    rho = lag_weights(6, nu_w=config.nu_w)
+    rho = lag_weights(6, nu_w=paper.nu_w)
     counted = []
     for lag in lags:
         made, steps = 0.0, 0
-        while made < config.share:
-            made += config.rate * rho[lag] * (1 - made)
+        while made < paper.share:
+            made += paper.rate * rho[lag] * (1 - made)
             steps += 1
         counted.append(steps)
-    np.testing.assert_array_equal(np.ceil(exact_steps(config, config.nu_w, lags)), counted)
+    np.testing.assert_array_equal(np.ceil(paper.exact_steps(lags)), counted)
 
 
 def test_smoke_counts_near_the_prediction(tmp_path):
@@ -32,13 +31,19 @@ def test_smoke_counts_near_the_prediction(tmp_path):
     assert (made.path / "figure.png").exists()
 
 
-def test_counting():
-    steps = np.array([0, 10, 20])
-    assert _first(np.array([0.0, 0.2, 0.6]), steps, 0.5) == pytest.approx(17.5)
-    assert _first(np.array([0.0, 0.2, 0.4]), steps, 0.5) == np.inf
-    assert _first(np.array([0.9, 1.0, 1.0]), steps, 0.5) == 0
+def test_one_lag_alone_makes_no_claim_about_growth():
+    steps = (("width", "delay", "seed"), np.ones((1, 1, 2)))
+    runs = xarray.Dataset({"steps": steps}, {"width": [60], "delay": [3], "seed": [0, 1]})
+    claims = Memory(width=60, delay=3).claims(runs.assign(limit_steps=runs["steps"]))
+    assert [claim.name for claim in claims] == [
+        "lag 3: the exact count",
+        "the factor tends to 1/ν_W",
+    ]
+
+
+def test_the_recorded_steps_go_to_the_budget():
     for budget in (3, 60, 5000):
-        recorded = _recorded(budget)
+        recorded = recorded_steps(budget)
         assert recorded[0] == 0
         assert recorded[-1] == budget
         assert (np.diff(recorded) > 0).all()

@@ -8,13 +8,10 @@ import pytest
 import xarray
 
 from tacit.experiments import find_experiment, load_reference, reproduce
-from tacit.experiments.regimes._map_claims import crossings, map_claims
-from tacit.experiments.regimes._setting import RegimeConfig, teacher_response
-from tacit.experiments.regimes._summary import medians, unconverged
-from tacit.experiments.regimes._training import judged
-from tacit.experiments.regimes.map import Map, MapConfig
-from tacit.experiments.regimes.rotation import slopes_below
-from tacit.experiments.regimes.width import WidthConfig, quadrupled
+from tacit.experiments.regimes.map import Map
+from tacit.experiments.regimes.regime import teacher_response
+from tacit.experiments.regimes.rotation import Rotation
+from tacit.experiments.regimes.width import Width
 from tacit.theory.regimes import kappa, kernel_response
 
 FIGURES = ("map", "width", "rotation", "control", "floor")
@@ -72,28 +69,28 @@ def test_flow_and_descent_end_at_the_same_student(runs):
 
 
 def test_errors_and_ranks_of_known_responses():
-    config = RegimeConfig()
+    judge = Map().judge
     length = np.array([5, 9, 5])
     target = np.stack([teacher_response(name, 38) for name in ("modes", "modes", "delay")])
     filter_ = np.where(np.arange(38) < length[:, None], target, 0)
-    found = judged(filter_, target, length, config)
+    found = judge(filter_, target, length)
     np.testing.assert_allclose(found["error"], [1, 1, np.inf])
     np.testing.assert_allclose(found["train_error"], 0)
     assert found["tail_error"][2] == 0
     assert found["rank"].tolist() == [5, 9, 4]
-    exact = judged(target, target, length, config)
+    exact = judge(target, target, length)
     assert exact["rank"][:2].tolist() == [3, 3]
     np.testing.assert_allclose(exact["error"][:2], 0)
-    broken = judged(np.full((1, 38), np.nan), target[:1], length[:1], config)
+    broken = judge(np.full((1, 38), np.nan), target[:1], length[:1])
     assert broken["error"].tolist() == [np.inf]
     assert broken["rank"].tolist() == [-1]
 
 
-def made_up(config: MapConfig, error, rank=3) -> xarray.Dataset:
+def made_up(experiment: Map, error, rank=3) -> xarray.Dataset:
     """A map in which the error is a function of (κ, k), the same for all seeds but a little."""
     dims = ("length", "gamma0", "seed")
-    coords = {"length": list(config.length), "gamma0": list(config.gamma0)}
-    coords["seed"] = list(config.seed)
+    coords = {"length": list(experiment.length), "gamma0": list(experiment.gamma0)}
+    coords["seed"] = list(experiment.seed)
     k, g, s = np.meshgrid(*(np.array(coords[d], float) for d in dims), indexing="ij")
     values = error(g, k) * (1 + 1e-3 * s)
     return xarray.Dataset(
@@ -108,63 +105,55 @@ def made_up(config: MapConfig, error, rank=3) -> xarray.Dataset:
 
 
 def test_claims_see_what_is_needed():
-    config = MapConfig()
+    experiment = Map()
 
-    def both(g, k):
-        return np.where((g >= 1) & (k > 6), 0.05, 0.95)
+    def verdicts(error, rank=3):
+        claims = experiment.claims(made_up(experiment, error, rank))
+        return {claim.name: claim.verdict for claim in claims}
 
-    found = {c.name: c.verdict for c in map_claims(made_up(config, both), config)}
-    assert set(found.values()) == {"holds"}
-    only_rich = {
-        c.name: c.verdict
-        for c in map_claims(made_up(config, lambda g, k: np.where(g >= 1, 0.05, 0.95)), config)
-    }
+    both = verdicts(lambda g, k: np.where((g >= 1) & (k > 6), 0.05, 0.95))
+    assert set(both.values()) == {"holds"}
+    only_rich = verdicts(lambda g, k: np.where(g >= 1, 0.05, 0.95))
     assert only_rich["short: does not, at any γ₀"] == "fails"
     assert only_rich["long and rich: extrapolates"] == "holds"
     assert only_rich["rich: length helps"] == "fails"
-    only_long = {
-        c.name: c.verdict
-        for c in map_claims(made_up(config, lambda g, k: np.where(k > 6, 0.05, 0.95), 9), config)
-    }
+    only_long = verdicts(lambda g, k: np.where(k > 6, 0.05, 0.95), rank=9)
     assert only_long["long but kernel: does not"] == "fails"
     assert only_long["rich: the teacher's order"] == "fails"
 
 
 def test_the_crossing_is_interpolated():
-    config = MapConfig(gamma0=(0.1, 1.0, 10.0))
-    data = made_up(config, lambda g, k: np.where(g < 0.5, 0.75, 0.25))
-    found = crossings(data)
+    experiment = Map(gamma0=(0.1, 1.0, 10.0))
+    data = made_up(experiment, lambda g, k: np.where(g < 0.5, 0.75, 0.25))
+    found = experiment.thresholds(data)
     assert found["length"].values.tolist() == [7, 8, 10, 12]
     np.testing.assert_allclose(found.sel({"seed": 0}), np.sqrt(0.1), rtol=1e-12)
-    never = crossings(made_up(config, lambda g, k: np.ones_like(g)))
+    never = experiment.thresholds(made_up(experiment, lambda g, k: np.ones_like(g)))
     assert never.isnull().all()
 
 
 def test_cells_without_enough_converged_runs_have_no_median():
-    config = MapConfig(length=(4, 8), gamma0=(0.1, 1.0))
-    data = made_up(config, lambda g, k: g)
+    experiment = Map(length=(4, 8), gamma0=(0.1, 1.0))
+    data = made_up(experiment, lambda g, k: g)
     words = data["outcome"].values
     words[0, 0, :6] = "stopped"
     words[1, 1, :5] = "stopped"
-    table = medians(data, "error", "length", "gamma0")
+    table = experiment.medians(data, "error", "length", "gamma0")
     assert np.isnan(table).tolist() == [[True, False], [False, False]]
-    assert unconverged(data).startswith("11 of 40 runs did not converge")
-    figure = Map().draw(
-        data.assign(response=(("length", "gamma0", "seed", "lag"), np.zeros((2, 2, 10, 38)))),
-        config,
-        [],
-    )
+    assert "11 of 40 runs did not converge" in experiment.unconverged(data)
+    response = (("length", "gamma0", "seed", "lag"), np.zeros((2, 2, 10, 38)))
+    figure = experiment.draw(data.assign(response=response))
     assert not figure.panels[0].heatmaps[0].has_value.all()
     assert "did not converge" in figure.caption
 
 
 def test_pairs_of_one_gamma0():
-    config = WidthConfig(width=(16, 64, 32), gamma=(1.0, 2.0, 8.0), seed=(0, 1))
+    experiment = Width(width=(16, 64, 32), gamma=(1.0, 2.0, 8.0), seed=(0, 1))
     error = xarray.DataArray(
         np.arange(1.0, 19).reshape(3, 3, 2),
         {"width": [16, 64, 32], "gamma": [1.0, 2.0, 8.0], "seed": [0, 1]},
     )
-    np.testing.assert_allclose(quadrupled(error, config), [9 / 1, 10 / 2])
+    np.testing.assert_allclose(experiment.quadrupled(error), [9 / 1, 10 / 2])
 
 
 def test_slopes_of_the_rotation():
@@ -180,11 +169,13 @@ def test_slopes_of_the_rotation():
         {"gamma0": gamma0},
     )
     data["rotation"][..., 2] = 0.9
-    np.testing.assert_allclose(slopes_below(data, 0.3), [2, 2])
+    np.testing.assert_allclose(Rotation().slopes_below(data, 0.3), [2, 2])
 
 
 def test_a_teacher_by_another_name():
-    with pytest.raises(ValueError, match="teacher must be one of modes, delay, average"):
+    with pytest.raises(
+        ValueError, match="teacher: received 'none', it must be one of modes, delay"
+    ):
         teacher_response("none", 3)
 
 

@@ -5,148 +5,167 @@ lag j, beside the exact count in the limit of infinite width, log ½ / log(1 −
 says that it grows like ν_W^{−j}; the count says by how much.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import optax
+import xarray
+from numpy.typing import ArrayLike
 
-from tacit.claims import Claim, claim_about_median, claim_about_value
+from tacit.descent import Lanes, Stop, descend
 from tacit.draw import Axis, Figure, Line, Mark, Panel, Points, Shade
-from tacit.experiments._base import OUTCOME, Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._parameter import parameter
-from tacit.store import DELAY, SEED, WIDTH, Variable
-from tacit.sweep import Batch
-
-if TYPE_CHECKING:
-    import xarray
+from tacit.experiments import Batch, Claims, Variable, fixed, swept
+from tacit.experiments.kernel.wide import WideExperiment
+from tacit.measures import crossing
+from tacit.problems import SequenceLoss
+from tacit.theory.kernel import (
+    finite_width_gram,
+    finite_width_response,
+    lag_weights,
+    learning_curve,
+)
 
 VARIANCES = (0.1, 0.3, 0.5, 0.9)
+BEYOND = 0.2  # a run goes on until it has made so much of what the asked share leaves
 
 
-@dataclass(frozen=True, kw_only=True)
-class MemoryConfig(Config):
-    """Parameters of kernel/memory."""
+class Memory(WideExperiment):
+    """Steps that a lag of j costs a wide linear RNN, beside the exact count of the limit."""
 
-    width: tuple[int, ...] = parameter(
-        (100, 300, 1000), "hidden units n of the RNN", low=2, high=10_000, swept=True
+    id, figure = "kernel/memory", "ours, beside Theorem 4.1"
+
+    width: tuple[int, ...] = swept(
+        (100, 300, 1000), "hidden units n of the RNN", low=2, high=10_000
     )
-    delay: tuple[int, ...] = parameter(
-        tuple(range(8)), "the lag j that has to change", low=0, high=100, units="steps", swept=True
+    delay: tuple[int, ...] = swept(
+        range(8), "the lag j that has to change", low=0, high=100, units="steps"
     )
-    seed: tuple[int, ...] = parameter(tuple(range(10)), "seed of the RNN", low=0, swept=True)
-    length: int = parameter(10, "lags that the loss is about", low=1, high=200, units="steps")
-    nu_w: float = parameter(0.3, "variance ν_W", low=0.01, high=1.0)
-    rate: float = parameter(0.1, "learning rate on ½ ‖L − L*‖²", low=1e-9, high=1.0)
-    share: float = parameter(0.5, "share of the change that counts as made", low=0.01, high=0.99)
-    patience: float = parameter(
+    seed: tuple[int, ...] = swept(range(10), "seed of the RNN", low=0)
+    length: int = fixed(10, "lags that the loss is about", low=1, high=200, units="steps")
+    nu_w: float = fixed(0.3, "variance ν_W", low=0.01, high=1.0)
+    rate: float = fixed(0.1, "learning rate on ½ ‖L − L*‖²", low=1e-9, high=1.0)
+    share: float = fixed(0.5, "share of the change that counts as made", low=0.01, high=0.99)
+    patience: float = fixed(
         3.0, "the RNN is given so many times the predicted steps", low=1.0, high=1000.0
     )
 
-
-class Memory(Experiment):
-    """Steps to learn a lag, measured and predicted."""
-
-    id = "kernel/memory"
-    paper = "kernel"
-    figure = "ours, beside Theorem 4.1"
-    summary = "steps that a lag of j costs a wide linear RNN, beside the exact count of the limit"
-    version = 1
-    Config = MemoryConfig
-    presets: ClassVar[Mapping[str, MemoryConfig]] = {
-        "smoke": MemoryConfig(width=(60,), delay=(0, 2), seed=(0, 1)),
-        "quick": MemoryConfig(width=(100, 400), delay=tuple(range(5))),
-        "paper": MemoryConfig(),
+    presets = {
+        "smoke": dict(width=60, delay=(0, 2), seed=range(2)),
+        "quick": dict(width=(100, 400), delay=range(5)),
+        "paper": {},
     }
-    batch_by = (WIDTH,)
-    chunk: ClassVar[Mapping[str, int]] = {SEED: 5}
+    batch_by = "width"
+    chunk = {"seed": 5}
 
-    def variables(self, config: MemoryConfig) -> dict[str, Variable]:
-        """Steps, measured and predicted."""
+    def variables(self) -> dict[str, Variable]:
         return {
-            "outcome": OUTCOME,
-            "steps": Variable((), "1", "steps after which the share of the change is made"),
-            "limit_steps": Variable((), "1", "the same at infinite width, exactly"),
-            "start_steps": Variable((), "1", "the same for the RNN's own kernel at start"),
+            "steps": Variable("steps after which the share of the change is made"),
+            "limit_steps": Variable("the same at infinite width, exactly"),
+            "start_steps": Variable("the same for the RNN's own kernel at start"),
         }
 
-    def cell(self, batch: Batch, config: MemoryConfig) -> Mapping[str, Any]:
-        """One width, its lags and seeds at once."""
-        from tacit.experiments.kernel._lag_change import change_lag
-
-        return change_lag(batch, config)
-
-    def claims(self, dataset: "xarray.Dataset", config: MemoryConfig) -> list[Claim]:
-        """The count at the largest width, and how it grows."""
-        from tacit.theory.kernel import lag_weights
-
-        n, last = max(config.width), max(config.delay)
-        runs = dataset.sel({WIDTH: n})
-        found = []
-        for delay in (min(config.delay), last):
-            chosen = runs.sel({DELAY: delay})
-            found.append(
-                claim_about_median(
-                    abs(np.log((chosen["steps"] / chosen["limit_steps"]).values)),
-                    name=f"lag {delay}: the exact count",
-                    statement=f"At n = {n} the steps that lag {delay} costs are the limit's to "
-                    "20% (in the logarithm 0.18).",
-                    place="Theorem 4.1 (the count: ours)",
-                    at_most=0.18,
-                )
-            )
-        if last > 0:
-            first = runs["steps"].sel({DELAY: min(config.delay)}).values
-            late = runs["steps"].sel({DELAY: last}).values
-            lags = last - min(config.delay)
-            found.append(
-                claim_about_median(
-                    (late / first) ** (1 / lags),
-                    name="each lag costs a factor",
-                    statement=f"From lag {min(config.delay)} to {last} the cost grows at least by "
-                    "a factor of 2 with each lag, in the geometric mean.",
-                    place="section 4",
-                    at_least=2.0,
-                    expected="holds" if _factor(config) > 2 else "fails",
-                    because=""
-                    if _factor(config) > 2
-                    else f"exactly, the factor is {_factor(config):.2f} in the limit over these "
-                    "lags: the j in ρ_j, from the many ways to reach lag j through W, holds "
-                    "against ν_W^j for the first lags",
-                )
-            )
-        far = lag_weights(201, nu_w=config.nu_w)
-        found.append(
-            claim_about_value(
-                far[199] / far[200] * config.nu_w,
-                name="the factor tends to 1/ν_W",
-                statement="ρ_j/ρ_{j+1} at j = 199 is 1/ν_W to one per cent.",
-                place="(22)",
-                at_least=0.99,
-            )
-        )
-        return found
-
-    def draw(
-        self, dataset: "xarray.Dataset", config: MemoryConfig, claims: Sequence[Claim]
-    ) -> Figure:
-        """Measured over exact counts, and the exact counts for other variances."""
-        delays = np.array(sorted(config.delay), float)
-        x = Axis("lag j", ticks=delays)
-        steps = Axis(f"steps to {config.share:.0%} of the change", scale="log")
-        ordered = dataset.sel({DELAY: sorted(config.delay)})
-        exact = ordered["limit_steps"].isel({SEED: 0, WIDTH: 0}).values
-        marks: list[Mark] = [
-            Line(delays, exact, label="infinite width, exact", colour="reference", style="dashed")
+    def cell(self, batch: Batch) -> Mapping[str, Any]:
+        """One width, its lags and seeds at once: ask each student for one more at its lag."""
+        lags, length = batch.column("delay"), self.length
+        exact = self.exact_steps(lags)
+        steps = recorded_steps(int(np.ceil(self.patience * exact.max())) + 2)
+        students = self.students(batch.column("seed"), batch.one("width"), salt=4)
+        starts = [finite_width_response(one.W, one.F, one.C, length) for one in students]
+        targets = [
+            start + (np.arange(length) == lag)[:, None, None]
+            for start, lag in zip(starts, lags, strict=True)
         ]
-        widths = sorted(config.width)
+        left = (1 - self.share) * (1 - BEYOND)
+        result = descend(
+            students,
+            Lanes.stack([SequenceLoss.white(target) for target in targets]),
+            optax.sgd(1.0),
+            rate=self.rate,
+            stop=Stop(int(steps[-1]), loss=left**2 / 2),
+            record=self.record(steps.tolist()),
+            title=batch.label,
+        )
+        impulse = np.zeros((1, length, 1))
+        impulse[0, 0] = 1.0  # on it the outputs are the response, and the loss is ½ ‖L − L*‖²
+        rows = zip(
+            students, lags, starts, targets, np.asarray(result.records["response"]), strict=True
+        )
+        counts = []
+        for student, lag, start, target, response in rows:
+            gram = finite_width_gram(student.W, student.F, student.C, length)
+            curve = learning_curve(
+                gram, impulse, target[None, :, 0], rate=self.rate, steps=steps, start=start
+            )
+            made = np.stack([response, curve.response])[:, :, lag, 0, 0] - start[lag, 0, 0]
+            counts.append(crossing(steps, made, self.share))
+        counted, linear = np.transpose(counts)
+        return {
+            "outcome": result.outcome,
+            "steps": counted,
+            "limit_steps": exact,
+            "start_steps": linear,
+        }
+
+    def exact_steps(self, lags: ArrayLike, nu_w: float | None = None) -> np.ndarray:
+        """The limit's number of steps, not rounded: log(1 − share)/log(1 − η ρ_j)."""
+        places = np.asarray(lags).astype(int)
+        rho = lag_weights(int(places.max()) + 1, nu_w=self.nu_w if nu_w is None else nu_w)[places]
+        return np.log1p(-self.share) / np.log1p(-np.minimum(self.rate * rho, 1 - 1e-12))
+
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim = Claims("Theorem 4.1 (the count: ours)")
+        n, first, last = max(self.width), min(self.delay), max(self.delay)
+        steps, exact = runs["steps"].sel(width=n), runs["limit_steps"].sel(width=n)
+        for delay in sorted({first, last}):
+            claim.median(
+                f"lag {delay}: the exact count",
+                abs(np.log((steps / exact).sel(delay=delay))),
+                at_most=0.18,
+                says=f"At n = {n} the steps that lag {delay} costs are the limit's to "
+                "20% (in the logarithm 0.18).",
+            )
+        if last > first:
+            lags = last - first
+            cheap, dear = self.exact_steps([first, last])
+            factor = float((dear / cheap) ** (1 / lags))
+            claim.median(
+                "each lag costs a factor",
+                (steps.sel(delay=last) / steps.sel(delay=first)) ** (1 / lags),
+                at_least=2.0,
+                says=f"From lag {first} to {last} the cost grows at least by "
+                "a factor of 2 with each lag, in the geometric mean.",
+                place="section 4",
+                fails_because=""
+                if factor > 2
+                else f"exactly, the factor is {factor:.2f} in the limit over these "
+                "lags: the j in ρ_j, from the many ways to reach lag j through W, holds "
+                "against ν_W^j for the first lags",
+            )
+        far = lag_weights(201, nu_w=self.nu_w)
+        claim.value(
+            "the factor tends to 1/ν_W",
+            far[199] / far[200] * self.nu_w,
+            at_least=0.99,
+            says="ρ_j/ρ_{j+1} at j = 199 is 1/ν_W to one per cent.",
+            place="(22)",
+        )
+        return claim
+
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        delays, widths = np.array(sorted(self.delay), float), sorted(self.width)
+        x = Axis("lag j", ticks=delays)
+        y = Axis(f"steps to {self.share:.0%} of the change", scale="log")
+        runs = runs.sortby("delay")
+        exact = runs["limit_steps"].isel(seed=0, width=0).values
+        label = "infinite width, exact"
+        left: list[Mark] = [Line(delays, exact, label=label, colour="reference", style="dashed")]
         for place, width in enumerate(widths):
-            table = ordered["steps"].sel({WIDTH: width}).transpose(SEED, DELAY).values
-            shift = 0.16 * (place - (len(widths) - 1) / 2)
-            marks.append(
+            table = runs["steps"].sel(width=width).transpose("seed", "delay").values
+            shifted = delays + 0.16 * (place - (len(widths) - 1) / 2)
+            left.append(
                 Points(
-                    np.tile(delays + shift, len(table)),
+                    np.tile(shifted, len(table)),
                     table.ravel(),
                     label=f"n = {width:,}, each seed",
                     colour=place,
@@ -154,45 +173,31 @@ class Memory(Experiment):
                     opacity=0.6,
                 )
             )
+        variances = sorted({*VARIANCES, self.nu_w})
+        right = [
+            Line(
+                delays,
+                self.exact_steps(delays, nu_w),
+                label=f"variance {nu_w:g}",
+                colour=shade,
+                marker="o",
+            )
+            for nu_w, shade in zip(variances, Shade.family(len(variances)), strict=True)
+        ]
         return Figure(
             "What a lag costs: steps of descent, counted and exact",
             [
-                Panel("measured beside exact", x, steps, marks),
-                Panel("exact, for other variances of W", x, steps, _exact_lines(config, delays)),
+                Panel("measured beside exact", x, y, left, legend="best"),
+                Panel("exact, for other variances of W", x, y, right, legend="best"),
             ],
-            caption=(
-                f"Linear RNNs with ν_W = {config.nu_w:g}, ν_F = ν_C = 1, gradient descent with "
-                f"rate {config.rate:g} on ½ ‖L − L*‖² over {config.length} lags, where L* is the "
-                f"response at the start with one more at lag j. {len(config.seed)} seeds."
-            ),
+            caption=f"Linear RNNs with ν_W = {self.nu_w:g}, ν_F = ν_C = 1, gradient descent with "
+            f"rate {self.rate:g} on ½ ‖L − L*‖² over {self.length} lags, where L* is the "
+            f"response at the start with one more at lag j. {len(self.seed)} seeds.",
         )
 
 
-def exact_steps(config: MemoryConfig, nu_w: float, lags: np.ndarray) -> np.ndarray:
-    """The number of steps, not rounded: log(1 − share)/log(1 − η ρ_j)."""
-    from tacit.theory.kernel import lag_weights
-
-    rho = lag_weights(int(lags.max()) + 1, nu_w=nu_w)[lags.astype(int)]
-    return np.log1p(-config.share) / np.log1p(-np.minimum(config.rate * rho, 1 - 1e-12))
-
-
-def _factor(config: MemoryConfig) -> float:
-    """By how much a lag costs more than the one before, in the geometric mean, in the limit."""
-    ends = np.array([min(config.delay), max(config.delay)])
-    first, last = exact_steps(config, config.nu_w, ends)
-    return float((last / first) ** (1 / (ends[1] - ends[0])))
-
-
-def _exact_lines(config: MemoryConfig, delays: np.ndarray) -> list[Mark]:
-    variances = sorted({*VARIANCES, config.nu_w})
-    shades = Shade.family(len(variances))
-    return [
-        Line(
-            delays,
-            exact_steps(config, nu_w, delays),
-            label=f"variance {nu_w:g}",
-            colour=shade,
-            marker="o",
-        )
-        for nu_w, shade in zip(variances, shades, strict=True)
-    ]
+def recorded_steps(budget: int) -> np.ndarray:
+    """Every step at first, then steps that are 2% apart; between them the count is interpolated."""
+    late = np.geomspace(50, max(budget, 51), 1 + int(np.log(max(budget, 51) / 50) / np.log(1.02)))
+    every = np.concatenate([np.arange(51), late.astype(int), [budget]])
+    return np.unique(every[every <= budget])

@@ -6,27 +6,27 @@ kernels' sizes; the relative change of the kernel, also stored, grows without en
 grows with γ₀ even where it has stopped turning.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import xarray
 
-from tacit.claims import Claim, claim_about_median
-from tacit.draw import Figure
-from tacit.experiments._base import Experiment
-from tacit.experiments._parameter import parameter
-from tacit.experiments.regimes import _setting
-from tacit.experiments.regimes._rotation_draw import draw_rotation
-from tacit.experiments.regimes._setting import KERNEL, LONGEST, RegimeConfig
-from tacit.experiments.regimes._summary import counted, limit, present
-from tacit.store import GAMMA0, LENGTH, SEED, WIDTH, Variable
-from tacit.sweep import Batch
+from tacit.descent import GaussNewton, GradientFlow
+from tacit.draw import (
+    Axis,
+    Figure,
+    HorizontalRule,
+    Line,
+    Panel,
+    Points,
+    Shade,
+    VerticalRule,
+    median_lines,
+)
+from tacit.experiments import Batch, Claims, fixed, swept
+from tacit.experiments.regimes.regime import KERNEL, LEVEL, LONGEST, PLACE, RegimeExperiment
 
-if TYPE_CHECKING:
-    import xarray
-
-PLACE = "regimes (ours)"
 LEADING = 0.1  # κ up to which the leading order in γ₀ should do
 BEYOND = (
     "higher orders: at κ = 0.3 the rotation is above its leading term already, since the kernel "
@@ -34,139 +34,180 @@ BEYOND = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class RotationConfig(RegimeConfig):
-    """Parameters of regimes/rotation."""
+class Rotation(RegimeExperiment):
+    """How far the kernel turns against γ₀, at several widths and lengths."""
 
-    width: tuple[int, ...] = parameter((48, 96, 192), "hidden units n", low=2, swept=True)
-    length: tuple[int, ...] = parameter(
-        (8, 10, 12), "training length k", low=2, high=LONGEST, units="lags", swept=True
+    id, figure = "regimes/rotation", "ours: the kernel turns"
+
+    width: tuple[int, ...] = swept((48, 96, 192), "hidden units n", low=2)
+    length: tuple[int, ...] = swept(
+        (8, 10, 12), "training length k", low=2, high=LONGEST, units="lags"
     )
-    gamma0: tuple[float, ...] = parameter(
+    gamma0: tuple[float, ...] = swept(
         (0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0),
         "γ₀ = γ/√n",
         low=1e-4,
         high=10.0,
-        swept=True,
     )
-    seed: tuple[int, ...] = parameter(
-        tuple(range(10)), "seed of the student's start", low=0, swept=True
-    )
-    steps: int = parameter(2_000, "cap on the steps of the flow's solver", low=1, high=10_000_000)
-    rtol: float = parameter(1e-3, "tolerance of the flow's solver", low=1e-10, high=0.1)
+    seed: tuple[int, ...] = swept(range(10), "seed of the student's start", low=0)
+    steps: int = fixed(2_000, "cap on the steps of the flow's solver", low=1, high=10_000_000)
+    rtol: float = fixed(1e-3, "tolerance of the flow's solver", low=1e-10, high=0.1)
 
-
-class Rotation(Experiment):
-    """The turn of the kernel along γ₀."""
-
-    id = "regimes/rotation"
-    paper = "regimes"
-    figure = "ours: the kernel turns"
-    summary = "how far the kernel turns against γ₀, at several widths and lengths"
-    version = 1
-    Config = RotationConfig
-    presets: ClassVar[Mapping[str, RotationConfig]] = {
-        "smoke": RotationConfig(
-            width=(32,), length=(10,), gamma0=(0.01, 0.03, 0.3, 3.0), seed=(0, 1), steps=200
-        ),
-        "quick": RotationConfig(
+    presets = {
+        "smoke": dict(width=32, length=10, gamma0=(0.01, 0.03, 0.3, 3.0), seed=range(2), steps=200),
+        "quick": dict(
             width=(32, 96), length=(8, 12), gamma0=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
         ),
-        "paper": RotationConfig(),
+        "paper": {},
     }
-    batch_by = (WIDTH,)
-    chunk: ClassVar[Mapping[str, int]] = {SEED: 10}
+    batch_by = "width"
+    chunk = {"seed": 10}
 
-    def variables(self, config: RotationConfig) -> dict[str, Variable]:
-        """What every cell of regimes stores."""
-        return _setting.variables()
-
-    def coordinates(self, config: RotationConfig) -> dict[str, Sequence[Any] | np.ndarray]:
-        """The lags of responses."""
-        return _setting.coordinates(config)
-
-    def cell(self, batch: Batch, config: RotationConfig) -> Mapping[str, Any]:
-        """Train all lengths, γ₀ and seeds of one width as one program."""
-        from tacit.experiments.regimes._training import flow, train
-
-        return train(
+    def cell(self, batch: Batch) -> Mapping[str, Any]:
+        return self.train(
+            batch,
+            GradientFlow(GaussNewton(), rtol=self.rtol, atol=self.rtol),
             width=batch.one("width"),
             gamma0=batch.column("gamma0"),
             length=batch.column("length"),
-            seed=batch.column("seed"),
-            config=config,
-            method=flow(config.rtol),
-            title=batch.label,
         )
 
-    def claims(self, dataset: "xarray.Dataset", config: RotationConfig) -> list[Claim]:
-        """Quadratic in γ₀ on the kernel side, the same at all widths, and bounded."""
-        turned, changed = counted(dataset, "rotation"), counted(dataset, "change")
-        found = []
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim, turned = Claims(PLACE), self.counted(runs, "rotation")
         for level, because in ((LEADING, ""), (KERNEL, BEYOND)):
-            slopes = slopes_below(dataset, level)
-            for side, bound in (("at_least", 1.8), ("at_most", 2.2)):
-                steeper = side == "at_most"
-                words = f"at {side[3:]} {bound:g}"
-                found.append(
-                    claim_about_median(
-                        slopes,
-                        name=f"κ ≤ {level:g}: slope {words}",
-                        statement=f"For κ ≤ {level:g} the angle is proportional to γ₀, so that the "
-                        f"rotation grows like its square: the slope in a log-log plot is {words}.",
-                        place=PLACE,
-                        expected="fails" if because and steeper else "holds",
-                        because=because if steeper else "",
-                        **limit(side, bound),
-                    )
-                )
-        narrow, wide = min(config.width), max(config.width)
-        ratio = turned.sel({WIDTH: wide}) / turned.sel({WIDTH: narrow})
-        for side, bound in (("at_least", 1 / 1.5), ("at_most", 1.5)):
-            found.append(
-                claim_about_median(
-                    present(ratio.median((LENGTH, GAMMA0), skipna=True)),
-                    name=f"one γ₀: width {'raises' if side == 'at_most' else 'lowers'} it little",
-                    statement=f"At the same γ₀ the rotation at n = {wide} is at {side[3:]} "
-                    f"{bound:.2f} times that at n = {narrow}, in the median over lengths and γ₀.",
-                    place=PLACE,
-                    **limit(side, bound),
-                )
+            slopes = self.slopes_below(runs, level)
+            words = (
+                f"For κ ≤ {level:g} the angle is proportional to γ₀, so that the "
+                "rotation grows like its square: the slope in a log-log plot is"
             )
-        top = {GAMMA0: max(config.gamma0)}
-        found += [
-            claim_about_median(
-                present(turned.sel(top).max((WIDTH, LENGTH))),
-                name="rotation is bounded",
-                statement=f"At γ₀ = {max(config.gamma0):g} the rotation is still at most 1.",
-                place=PLACE,
-                at_most=1,
-            ),
-            claim_about_median(
-                present(changed.sel(top).min((WIDTH, LENGTH))),
-                name="relative change is not",
-                statement=f"At γ₀ = {max(config.gamma0):g} the relative change of the kernel "
-                "exceeds 1.",
-                place=PLACE,
-                at_least=1,
-            ),
-        ]
-        return found
+            claim.median(
+                f"κ ≤ {level:g}: slope at least 1.8",
+                slopes,
+                at_least=1.8,
+                says=f"{words} at least 1.8.",
+            )
+            claim.median(
+                f"κ ≤ {level:g}: slope at most 2.2",
+                slopes,
+                at_most=2.2,
+                says=f"{words} at most 2.2.",
+                fails_because=because,
+            )
+        narrow, wide, top = min(self.width), max(self.width), max(self.gamma0)
+        ratio = turned.sel(width=wide) / turned.sel(width=narrow)
+        ratio = ratio.median(("length", "gamma0"), skipna=True)
+        words = f"At the same γ₀ the rotation at n = {wide} is at"
+        times = f"times that at n = {narrow}, in the median over lengths and γ₀."
+        claim.median(
+            "one γ₀: width lowers it little",
+            ratio,
+            at_least=1 / 1.5,
+            says=f"{words} least {1 / 1.5:.2f} {times}",
+        )
+        claim.median(
+            "one γ₀: width raises it little",
+            ratio,
+            at_most=1.5,
+            says=f"{words} most {1.5:.2f} {times}",
+        )
+        claim.median(
+            "rotation is bounded",
+            turned.sel(gamma0=top).max(("width", "length")),
+            at_most=1,
+            says=f"At γ₀ = {top:g} the rotation is still at most 1.",
+        )
+        claim.median(
+            "relative change is not",
+            self.counted(runs, "change").sel(gamma0=top).min(("width", "length")),
+            at_least=1,
+            says=f"At γ₀ = {top:g} the relative change of the kernel exceeds 1.",
+        )
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: RotationConfig, claims: Sequence[Claim]
-    ) -> Figure:
-        """Rotation by width and by length, and error against rotation."""
-        return draw_rotation(dataset, config)
+    def slopes_below(self, runs: xarray.Dataset, level: float) -> np.ndarray:
+        """Slopes of log rotation against log γ₀ where κ ≤ level, by width, length and seed."""
+        turned = self.counted(runs, "rotation").where(runs["kappa"] <= level)
+        scale = np.log(turned["gamma0"].values)
+        table = turned.transpose("width", "length", "seed", "gamma0").values
+        rows = [row for row in table.reshape(-1, scale.size) if np.sum(row > 0) >= 2]
+        return np.array([np.polyfit(scale[row > 0], np.log(row[row > 0]), 1)[0] for row in rows])
 
-
-def slopes_below(dataset: "xarray.Dataset", level: float) -> np.ndarray:
-    """Slopes of log rotation against log γ₀ where κ ≤ level, one a width, length and seed."""
-    turned = counted(dataset, "rotation").where(dataset["kappa"] <= level)
-    scale = np.log(turned[GAMMA0].values)
-    found = []
-    for row in turned.transpose(WIDTH, LENGTH, SEED, GAMMA0).values.reshape(-1, scale.size):
-        kept = row > 0
-        if kept.sum() >= 2:
-            found.append(np.polyfit(scale[kept], np.log(row[kept]), 1)[0])
-    return np.array(found)
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        ordered = runs.sortby(["width", "length", "gamma0"])
+        n, k, gamma0 = max(self.width), max(self.length), ordered["gamma0"].values
+        longest, error = ordered.sel(length=k), self.counted(ordered, "error").sel(length=k)
+        turned = self.counted(longest, "rotation")
+        square = turned.median("seed").median("width").values[0] * (gamma0 / gamma0[0]) ** 2
+        shown = square <= 1
+        changes = {"rotation": "rotation", "change": "relative change, ‖G − G⁰‖/‖G⁰‖"}
+        x, angle = Axis("γ₀ = γ/√n", scale="log"), "rotation, 1 − cosine"
+        by_width = Panel(
+            f"one curve at all widths, k = {k}",
+            x,
+            Axis(angle, scale="log", limits=(None, 1.5)),
+            [
+                *median_lines(turned, "gamma0", by="width", label="n = {width}"),
+                Line(
+                    gamma0[shown], square[shown], label="∝ γ₀²", colour="reference", style="dashed"
+                ),
+            ],
+        )
+        by_length = Panel(
+            f"it begins at κ of order one, n = {n}",
+            Axis("κ = γ₀ × the teacher's norm in the kernel", scale="log"),
+            Axis(angle, limits=(0, 1)),
+            [
+                VerticalRule(1.0, label="κ = 1", colour="warning", style="solid"),
+                *self.along_kappa(ordered.sel(width=n), "rotation", range(len(self.length))),
+            ],
+        )
+        change = Panel(
+            "why rotation: the relative change has no end",
+            x,
+            Axis("of the kernel", scale="log"),
+            [
+                HorizontalRule(1.0, label="1"),
+                *(
+                    mark
+                    for colour, (name, label) in enumerate(changes.items())
+                    for mark in median_lines(
+                        self.counted(longest.sel(width=n), name),
+                        "gamma0",
+                        label=label,
+                        colour=colour,
+                    )
+                ),
+            ],
+            note=f"n = {n}, k = {k}",
+        )
+        buys = Panel(
+            f"what turning buys, k = {k}",
+            Axis(angle, scale="log", limits=(None, 1.5)),
+            Axis("relative error on the lags after k", limits=(0, None)),
+            [
+                HorizontalRule(LEVEL, label="error ½"),
+                *(
+                    Points(
+                        turned.sel(gamma0=scale).values.ravel(),
+                        error.sel(gamma0=scale).values.ravel(),
+                        label=f"γ₀ = {scale:g}",
+                        colour=shade,
+                        size=4.5,
+                        opacity=0.75,
+                    )
+                    for shade, scale in zip(Shade.family(len(gamma0)), gamma0, strict=True)
+                ),
+            ],
+            note="every start of every width",
+        )
+        return Figure(
+            "The kernel turns at κ of order one, at every width",
+            [by_width, by_length, change, buys],
+            columns=2,
+            caption="1 − cosine between the kernels (Gram matrices of the trained lags) of start "
+            "and end, between 0 and 1. Linear RNNs with centred outputs, trained by gradient flow "
+            f"on the teacher of regimes/map until their relative train error is {self.goal:g}. "
+            f"Lines are medians over {len(self.seed)} starts, bands the middle half."
+            f"{self.unconverged(runs)}",
+            size=(10.4, 8.4),
+        )

@@ -5,160 +5,154 @@ divided. γ = 1 is the kernel paper's scaling: along it a wider network is close
 extrapolation goes. Along γ ∝ √n, where γ₀ = γ/√n stays, width changes nothing.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import xarray
 
-from tacit.claims import Claim, claim_about_median
-from tacit.draw import Figure
-from tacit.experiments._base import Experiment
-from tacit.experiments._parameter import parameter
-from tacit.experiments.regimes import _setting
-from tacit.experiments.regimes._setting import LEVEL, LONGEST, RegimeConfig
-from tacit.experiments.regimes._summary import counted, limit, present
-from tacit.experiments.regimes._width_draw import draw_width
-from tacit.store import GAMMA, SEED, WIDTH, Variable
-from tacit.sweep import Batch
-
-if TYPE_CHECKING:
-    import xarray
-
-PLACE = "regimes (ours)"
+from tacit.descent import GaussNewton, GradientFlow
+from tacit.draw import Axis, Figure, Heatmap, HorizontalRule, Line, Mark, Panel, median_lines
+from tacit.experiments import Batch, Claims, fixed, swept
+from tacit.experiments.regimes.regime import LEVEL, LONGEST, PLACE, RegimeExperiment
 
 
-@dataclass(frozen=True, kw_only=True)
-class WidthConfig(RegimeConfig):
-    """Parameters of regimes/width."""
+class Width(RegimeExperiment):
+    """Error beyond k against width and γ: at γ = 1 widening destroys extrapolation."""
 
-    width: tuple[int, ...] = parameter(
-        (16, 32, 64, 128, 256, 512), "hidden units n", low=2, high=4096, swept=True
+    id, figure = "regimes/width", "ours: the scaling that decides what width does"
+
+    width: tuple[int, ...] = swept((16, 32, 64, 128, 256, 512), "hidden units n", low=2, high=4096)
+    gamma: tuple[float, ...] = swept(
+        (0.25, 0.5, 1, 2, 4, 8, 16), "γ, by which the output is divided", low=1e-3, high=1000.0
     )
-    gamma: tuple[float, ...] = parameter(
-        (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0),
-        "γ, by which the output is divided",
-        low=1e-3,
-        high=1000.0,
-        swept=True,
-    )
-    seed: tuple[int, ...] = parameter(
-        tuple(range(10)), "seed of the student's start", low=0, swept=True
-    )
-    length: int = parameter(12, "training length k", low=2, high=LONGEST, units="lags")
-    steps: int = parameter(2_000, "cap on the steps of the flow's solver", low=1, high=10_000_000)
-    rtol: float = parameter(1e-3, "tolerance of the flow's solver", low=1e-10, high=0.1)
+    seed: tuple[int, ...] = swept(range(10), "seed of the student's start", low=0)
+    length: int = fixed(12, "training length k", low=2, high=LONGEST, units="lags")
+    steps: int = fixed(2_000, "cap on the steps of the flow's solver", low=1, high=10_000_000)
+    rtol: float = fixed(1e-3, "tolerance of the flow's solver", low=1e-10, high=0.1)
 
-
-class Width(Experiment):
-    """The error on the plane of n and γ."""
-
-    id = "regimes/width"
-    paper = "regimes"
-    figure = "ours: the scaling that decides what width does"
-    summary = "error beyond k against width and γ: at γ = 1 widening destroys extrapolation"
-    version = 1
-    Config = WidthConfig
-    presets: ClassVar[Mapping[str, WidthConfig]] = {
-        "smoke": WidthConfig(
-            width=(16, 32), gamma=(0.5, 1.0, 2.0, 4.0), seed=(0, 1), length=8, steps=200
-        ),
-        "quick": WidthConfig(width=(16, 32, 64, 128, 256), gamma=(0.5, 1.0, 2.0, 4.0, 8.0)),
-        "paper": WidthConfig(seed=tuple(range(20))),
+    presets = {
+        "smoke": dict(width=(16, 32), gamma=(0.5, 1, 2, 4), seed=range(2), length=8, steps=200),
+        "quick": dict(width=(16, 32, 64, 128, 256), gamma=(0.5, 1, 2, 4, 8)),
+        "paper": dict(seed=range(20)),
     }
-    batch_by = (WIDTH,)
-    chunk: ClassVar[Mapping[str, int]] = {SEED: 10}
+    batch_by = "width"
+    chunk = {"seed": 10}
 
-    def variables(self, config: WidthConfig) -> dict[str, Variable]:
-        """What every cell of regimes stores."""
-        return _setting.variables()
-
-    def coordinates(self, config: WidthConfig) -> dict[str, Sequence[Any] | np.ndarray]:
-        """The lags of responses."""
-        return _setting.coordinates(config)
-
-    def cell(self, batch: Batch, config: WidthConfig) -> Mapping[str, Any]:
-        """Train all γ and seeds of one width."""
-        from tacit.experiments.regimes._training import flow, train
-
+    def cell(self, batch: Batch) -> Mapping[str, Any]:
         width = batch.one("width")
-        return train(
+        return self.train(
+            batch,
+            GradientFlow(GaussNewton(), rtol=self.rtol, atol=self.rtol),
             width=width,
             gamma0=batch.column("gamma") / np.sqrt(width),
-            length=np.full(len(batch), config.length),
-            seed=batch.column("seed"),
-            config=config,
-            method=flow(config.rtol),
-            title=batch.label,
+            length=np.full(len(batch), self.length),
         )
 
-    def claims(self, dataset: "xarray.Dataset", config: WidthConfig) -> list[Claim]:
-        """What widening does at γ = 1, and what it does not at one γ₀."""
-        error = counted(dataset, "error")
-        narrow, wide = min(config.width), max(config.width)
-        found = []
-        if 1.0 in config.gamma and narrow < wide:
-            line = error.sel({GAMMA: 1.0})
-            # Seeds of two widths have nothing in common; any pairing of them will do.
-            ratio = line.sel({WIDTH: wide}) / line.sel({WIDTH: narrow})
-            found += [
-                claim_about_median(
-                    present(line.sel({WIDTH: narrow})),
-                    name="γ = 1, narrow: extrapolates",
-                    statement=f"At γ = 1 and n = {narrow} the relative error beyond k = "
-                    f"{config.length} is at most {LEVEL}.",
-                    place=PLACE,
-                    at_most=LEVEL,
-                ),
-                claim_about_median(
-                    present(line.sel({WIDTH: wide})),
-                    name="γ = 1, wide: does not",
-                    statement=f"At γ = 1 and n = {wide} it is at least {LEVEL}: widening destroys "
-                    "extrapolation.",
-                    place=PLACE,
-                    at_least=LEVEL,
-                ),
-                claim_about_median(
-                    present(ratio),
-                    name="γ = 1: widening makes it worse",
-                    statement=f"At γ = 1 the error at n = {wide} is at least twice that at "
-                    f"n = {narrow}.",
-                    place=PLACE,
-                    at_least=2,
-                ),
-            ]
-        pairs = quadrupled(error, config)
-        for side, bound in (("at_most", 1.5), ("at_least", 1 / 1.5)):
-            words = "more" if side == "at_most" else "less"
-            found.append(
-                claim_about_median(
-                    pairs,
-                    name=f"one γ₀: width makes it no {'worse' if side == 'at_most' else 'better'}",
-                    statement="From (n, γ) to (4n, 2γ), which has the same γ₀, the error becomes "
-                    f"no {words} than {bound:.2f} times as large, in the median over all such "
-                    "pairs and seeds.",
-                    place=PLACE,
-                    **limit(side, bound),
-                )
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim, error = Claims(PLACE), self.counted(runs, "error")
+        narrow, wide = min(self.width), max(self.width)
+        if 1.0 in self.gamma and narrow < wide:
+            small, large = (error.sel(gamma=1.0, width=n) for n in (narrow, wide))
+            claim.median(
+                "γ = 1, narrow: extrapolates",
+                small,
+                at_most=LEVEL,
+                says=f"At γ = 1 and n = {narrow} the relative error beyond k = "
+                f"{self.length} is at most {LEVEL}.",
             )
-        return found
+            claim.median(
+                "γ = 1, wide: does not",
+                large,
+                at_least=LEVEL,
+                says=f"At γ = 1 and n = {wide} it is at least {LEVEL}: widening destroys "
+                "extrapolation.",
+            )
+            claim.median(
+                "γ = 1: widening makes it worse",
+                large / small,  # seeds of two widths have nothing in common; any pairing will do
+                at_least=2,
+                says=f"At γ = 1 the error at n = {wide} is at least twice that at n = {narrow}.",
+            )
+        pairs = self.quadrupled(error)
+        words = "From (n, γ) to (4n, 2γ), which has the same γ₀, the error becomes no"
+        over = "times as large, in the median over all such pairs and seeds."
+        worse, better = (f"one γ₀: width makes it no {word}" for word in ("worse", "better"))
+        claim.median(worse, pairs, at_most=1.5, says=f"{words} more than 1.50 {over}")
+        claim.median(better, pairs, at_least=1 / 1.5, says=f"{words} less than 0.67 {over}")
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: WidthConfig, claims: Sequence[Claim]
-    ) -> Figure:
-        """The plane, and cuts along γ = 1 and along one γ₀."""
-        return draw_width(dataset, config)
+    def quadrupled(self, error: xarray.DataArray) -> np.ndarray:
+        """Error at (4n, 2γ) over that at (n, γ), for all pairs on the grid and all seeds."""
+        ratios = [
+            error.sel(width=4 * n, gamma=2 * gamma) / error.sel(width=n, gamma=gamma)
+            for n in self.width
+            for gamma in self.gamma
+            if 4 * n in self.width and 2 * gamma in self.gamma
+        ]
+        return np.array([ratio.values for ratio in ratios]).ravel()
 
-
-def quadrupled(error: "xarray.DataArray", config: WidthConfig) -> np.ndarray:
-    """Error at (4n, 2γ) over that at (n, γ), for all pairs on the grid and all seeds."""
-    ratios = [
-        present(
-            error.sel({WIDTH: 4 * width, GAMMA: 2 * gamma})
-            / error.sel({WIDTH: width, GAMMA: gamma})
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        ordered = runs.sortby(["width", "gamma"])
+        widths, gammas = ordered["width"].values.astype(float), ordered["gamma"].values
+        x = Axis("hidden units n", scale="log", ticks={w: f"{w:g}" for w in widths})
+        y = Axis("γ", scale="log", ticks={float(g): f"{g:g}" for g in gammas})
+        table = np.round(self.medians(ordered, "error", "gamma", "width"), 2)
+        label = "relative error on the lags after k"
+        plane = Heatmap(widths, gammas, table, label=label, limits=(0, 1), annotate=True)
+        borders = self._borders(ordered, x.edges(widths), y.edges(gammas))
+        cuts = [HorizontalRule(LEVEL, label="½"), *self._cuts(self.counted(ordered, "error"))]
+        return Figure(
+            "Wider is lazier at γ = 1; along γ ∝ √n width matters little",
+            [
+                Panel("how wrong beyond k", x, y, [plane, *borders]),
+                Panel(
+                    "cuts: along γ = 1, and along one γ₀",
+                    x,
+                    Axis(label, limits=(0, None)),
+                    cuts,
+                    note="bands: the middle half of the starts",
+                ),
+            ],
+            caption="Linear RNNs with their output divided by γ and centred, trained by gradient "
+            f"flow on k = {self.length} lags of a teacher of order 3 until their relative error "
+            f"there is {self.goal:g}. Medians over {len(self.seed)} starts. Oblique lines: "
+            "γ = γ₀ √n at one κ, computed without training; dashed frame: γ = 1. "
+            f"Hatched: fewer than half of the runs converged.{self.unconverged(runs)}",
+            size=(11.4, 5.6),
         )
-        for width in config.width
-        for gamma in config.gamma
-        if 4 * width in config.width and 2 * gamma in config.gamma
-    ]
-    return np.concatenate([np.zeros(0), *ratios])
+
+    def _borders(self, runs: xarray.Dataset, x: np.ndarray, y: np.ndarray) -> list[Mark]:
+        """Lines of one κ, and a frame around γ = 1, so that the numbers in it can be read."""
+        first, line = runs.isel(width=0, gamma=0), np.geomspace(x[0], x[-1], 60)
+        gamma0 = float(first["gamma"]) / np.sqrt(float(first["width"]))  # κ is proportional to it
+        marks: list[Mark] = []
+        for kappa in (0.3, 1.0, 3.0):
+            values = kappa * (gamma0 / float(first["kappa"].median("seed"))) * np.sqrt(line)
+            inside = (values >= y[0]) & (values <= y[-1])
+            look = ("κ = 1", "warning", 2.4) if kappa == 1.0 else ("κ = 0.3 and 3", "ink", 1.0)
+            label, colour, thick = look
+            if inside.sum() >= 2:
+                part = line[inside], values[inside]
+                marks.append(Line(*part, label=label, colour=colour, width=thick))
+        for row in np.flatnonzero(runs["gamma"] == 1.0):
+            frame, ends = "γ = 1: the kernel paper", y[row : row + 2]
+            marks += [HorizontalRule(end, label=frame, colour="ink") for end in ends]
+        return marks
+
+    def _cuts(self, error: xarray.DataArray) -> list[Mark]:
+        """The error along γ = 1, and along lines of one γ₀ from the narrowest student on."""
+        widths, gammas, marks = error["width"].values, error["gamma"].values.tolist(), []
+        if 1.0 in gammas:
+            marks += median_lines(error.sel(gamma=1.0), "width", label="γ = 1", colour="warning")
+        for colour, gamma in enumerate(g for g in gammas if g in (0.5, 1.0, 2.0, 4.0)):
+            # Every fourfold width has twice the γ.
+            pairs = [(w, gamma * np.sqrt(w / widths[0])) for w in widths]
+            found = [error.sel(width=w, gamma=g) for w, g in pairs if g in gammas]
+            if len(found) >= 2:
+                line, label = (
+                    xarray.concat(found, "width"),
+                    f"γ₀ = {pairs[0][1] / widths[0] ** 0.5:g}",
+                )
+                marks += median_lines(line, "width", label=label, colour=colour, style="dashed")
+        return marks

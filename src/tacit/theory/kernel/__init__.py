@@ -13,6 +13,7 @@ from tacit.theory.kernel._nonlinearity import (
     Tanh,
 )
 from tacit.theory.kernel._recurrent import RecurrentKernel, recurrent_kernel
+from tacit.theory.kernel._response import finite_width_response
 
 __all__ = [
     "Erf",
@@ -25,6 +26,7 @@ __all__ = [
     "Smooth",
     "Tanh",
     "finite_width_gram",
+    "finite_width_response",
     "lag_weights",
     "learning_curve",
     "limit_kernel",
