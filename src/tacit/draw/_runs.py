@@ -4,6 +4,7 @@ They take an `xarray.DataArray`, one of its dimensions for the x axis and those 
 apart (`by`). In a run's number NaN means that the run does not count; an infinite value counts.
 """
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -69,9 +70,14 @@ def mean_lines(
     style: str | Mapping[Any, str] = "solid",
     band: bool | Mapping[Any, bool] = True,
     marker: str | None = "o",
+    errors: float | int | None = None,
 ) -> list[Mark]:
-    """Means over runs against `x` with a band of one standard deviation; see `median_lines`."""
-    return _summary_lines(values, x, _mean_and_spread, by, label, colour, style, band, marker)
+    """Means over runs against `x` with a band of one standard deviation; see `median_lines`.
+
+    - `errors`: if given, the band is so many standard errors of the mean instead.
+    """
+    summary = functools.partial(_mean_and_spread, errors=errors)
+    return _summary_lines(values, x, summary, by, label, colour, style, band, marker)
 
 
 def lines(
@@ -187,6 +193,10 @@ def _quartiles(runs: np.ndarray) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def _mean_and_spread(runs: np.ndarray) -> tuple[float, float, float]:
+def _mean_and_spread(
+    runs: np.ndarray, errors: float | int | None = None
+) -> tuple[float, float, float]:
     mean, spread = runs.mean(), runs.std()
+    if errors is not None:
+        spread = errors * spread / np.sqrt(runs.size)
     return mean - spread, mean, mean + spread
