@@ -191,3 +191,12 @@ def test_refusals_name_argument_value_and_remedy(make, words):
         make()
     for word in words:
         assert word in str(caught.value)
+
+
+def test_most_diagonal_orders_rows_alone():
+    mask = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1]], bool)
+    turned = Pattern(mask).most_diagonal()
+    assert np.trace(turned.mask) == 3
+    assert sorted(turned.mask.tolist()) == sorted(mask.tolist())
+    with pytest.raises(ValueError, match=r"most_diagonal tries every order.*\(8, 8\)"):
+        Pattern(np.eye(8, dtype=bool)).most_diagonal()

@@ -114,6 +114,22 @@ class Pattern:
         code = _canonical_codes(self.mask[None])[0]
         return type(self)(_mask_of(int(code), rows, columns))
 
+    def most_diagonal(self) -> "Pattern":
+        """The pattern with its rows in the order that puts most entries on the diagonal.
+
+        From α I the order of rows counts, and in this one the entries are most decoupled. Small
+        matrices only: every order of the rows is tried.
+        """
+        if self.shape[0] > _LARGEST_SIDE:
+            raise ValueError(
+                f"most_diagonal tries every order of the rows, of which there may be at most "
+                f"{_LARGEST_SIDE}, got the shape {self.shape}"
+            )
+        orders = itertools.permutations(range(self.shape[0]))
+        return type(self)(
+            self.mask[list(max(orders, key=lambda order: np.trace(self.mask[list(order)])))]
+        )
+
     @classmethod
     def classes(
         cls, rows: int, columns: int, *, least: int = 1, most: int | None = None

@@ -8,7 +8,7 @@ from tacit.theory.depth._bounds import (
     lazy_bound,
     plasticity_bound,
 )
-from tacit.theory.depth._coupling import coupled_groups, coupling
+from tacit.theory.depth._coupling import coupled_group_count, coupled_groups, coupling
 from tacit.theory.depth._disconnected import DisconnectedLimit, disconnected_limit
 from tacit.theory.depth._reduced_flow import Eigenvalues, conserved_quantity, reduced_flow
 from tacit.theory.depth._small_start import TwoFactors, early_flow, vanishing_limit
@@ -22,6 +22,7 @@ __all__ = [
     "TwoFactors",
     "alignment_bound",
     "conserved_quantity",
+    "coupled_group_count",
     "coupled_groups",
     "coupling",
     "disconnected_limit",
