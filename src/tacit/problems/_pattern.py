@@ -1,7 +1,7 @@
 """Observation patterns: which entries of a matrix are seen, and how they hang together."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -159,6 +159,19 @@ class Pattern:
         kept = np.unique(_canonical_codes(bits.astype(bool).reshape(-1, rows, columns)))
         ordered = kept[np.argsort(np.bitwise_count(kept), kind="stable")]
         return tuple(cls(_mask_of(int(code), rows, columns)) for code in ordered)
+
+    @classmethod
+    def numbered(cls, rows: int, columns: int, *, numbers: Iterable[int]) -> list["Pattern"]:
+        """The patterns of these numbers in the list of all `classes` of this size, from 0 on."""
+        known = cls.classes(rows, columns)
+        wanted = [int(number) for number in numbers]
+        wrong = [number for number in wanted if not 0 <= number < len(known)]
+        if wrong:
+            raise ValueError(
+                f"numbers: received {wrong[0]}, there are {len(known)} patterns of a "
+                f"{rows} × {columns} matrix, numbered from 0"
+            )
+        return [known[number] for number in wanted]
 
     @property
     def name(self) -> str:
