@@ -37,7 +37,7 @@ def median_lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str] | None = None,
+    label: str | Callable[..., str | None] | None = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     band: bool | Mapping[Any, bool] = True,
@@ -52,7 +52,8 @@ def median_lines(
 
     - `values`, `x`, `by`: the array, the dimension along the axis, those that tell lines apart.
     - `label`: of a line: a template such as `"d = {width}, {iterate}"`, or a function of the
-      labels as keywords; None names the labels themselves, or nothing without `by`.
+      labels as keywords (None from it: a line without a label); None names the labels
+      themselves, or nothing without `by`.
     - `colour`, `style`, `band`: one for all, or a mapping from a label of the line, such as
       `{"last": "solid", "best": "dotted"}`; colours count up by default.
     - `marker`: on lines with a band; None is none.
@@ -65,7 +66,7 @@ def mean_lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str] | None = None,
+    label: str | Callable[..., str | None] | None = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     band: bool | Mapping[Any, bool] = True,
@@ -85,7 +86,7 @@ def lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str] | None = None,
+    label: str | Callable[..., str | None] | None = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     marker: str | None = None,
@@ -114,7 +115,7 @@ class _OneLine:
     def look(
         self,
         place: int,
-        label: str | Callable[..., str] | None,
+        label: str | Callable[..., str | None] | None,
         colour: Any,
         style: Any,
     ) -> dict[str, Any]:
@@ -136,7 +137,7 @@ class _OneLine:
             f"line {self.labels}"
         )
 
-    def _words(self, label: str | Callable[..., str] | None) -> str | None:
+    def _words(self, label: str | Callable[..., str | None] | None) -> str | None:
         if label is None:
             return ", ".join(str(value) for value in self.labels.values()) or None
         return label.format(**self.labels) if isinstance(label, str) else label(**self.labels)
@@ -168,7 +169,7 @@ def _summary_lines(
     x: str,
     summary: Callable[[np.ndarray], tuple[float, float, float]],
     by: str | Sequence[str],
-    label: str | Callable[..., str] | None,
+    label: str | Callable[..., str | None] | None,
     colour: Any,
     style: Any,
     band: Any,

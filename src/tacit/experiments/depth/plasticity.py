@@ -7,383 +7,322 @@ loss ≤ σ_min⁶/(1152 d σ_max²), is evaluated where each warm start begins:
 two from α I, and drawn for the other depths as what it would be.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
-
 import numpy as np
+import xarray
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
-from tacit.claims import Claim, claim_about_fraction, claim_about_mean, claim_about_value
-from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points, Shade, VerticalRule
-from tacit.experiments._base import OUTCOME, Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._lines import median_line
-from tacit.experiments._parameter import parameter
-from tacit.experiments.depth._stages import STAGES, per_stage
-from tacit.store import ADDED, DEPTH, SEED, STAGE, START, Variable
-from tacit.sweep import Batch
+from tacit.descent import DescentResult
+from tacit.draw import (
+    Axis,
+    Figure,
+    HorizontalRule,
+    Line,
+    Panel,
+    Points,
+    Shade,
+    VerticalRule,
+    lines,
+    median_lines,
+)
+from tacit.experiments import Batch, Claims, Variable, fixed, swept
+from tacit.experiments.depth.completion import FlowExperiment
+from tacit.experiments.depth.stages import Ends, StagedExperiment
+from tacit.measures import crossing, stable_rank
+from tacit.theory.depth import lazy_bound, lazy_condition
 
-if TYPE_CHECKING:
-    import xarray
-
-START_WORDS = {"gaussian": "Gaussian", "identity": "α I"}
-_ADDED = (1 / 36, 0.1, 0.2, 0.4, 1.0)
+STARTS = {"gaussian": "Gaussian", "identity": "α I"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlasticityConfig(Config):
-    """Parameters of depth/plasticity."""
+class Plasticity(StagedExperiment, FlowExperiment):
+    """Stable rank of warm less that of cold start against depth, with Theorem 4.3."""
 
-    depth: tuple[int, ...] = parameter(
-        (2, 3, 4, 5), "number L of factors", low=2, high=10, swept=True
+    id, figure = "depth/plasticity", "beyond the paper, section 4.3"
+
+    depth: tuple[int, ...] = swept((2, 3, 4, 5), "number L of factors", low=2, high=10)
+    start: tuple[str, ...] = swept(tuple(STARTS), "the kind of start", choices=tuple(STARTS))
+    added: tuple[float, ...] = swept(
+        (1 / 36, 0.1, 0.2, 0.4, 1.0),
+        "size c of what is observed later: w_ij = c^(j−i)",
+        low=1e-3,
+        high=10.0,
     )
-    start: tuple[str, ...] = parameter(
-        tuple(START_WORDS), "the kind of start", choices=tuple(START_WORDS), swept=True
-    )
-    added: tuple[float, ...] = parameter(
-        _ADDED, "size c of what is observed later: w_ij = c^(j−i)", low=1e-3, high=10.0, swept=True
-    )
-    seed: tuple[int, ...] = parameter(tuple(range(20)), "trial: the start", low=0, swept=True)
-    size: int = parameter(3, "rows and columns d of the matrix", low=2, high=20)
-    scale: float = parameter(1e-6, "initial scale αᴸ of the product", low=1e-40, high=1.0)
-    goal: float = parameter(1e-12, "loss of a converged stage", low=0.0, high=1.0)
-    tolerance: float = parameter(1e-7, "relative tolerance of the flow", low=1e-12, high=1e-2)
-    attempts: int = parameter(400, "steps of the explicit solver at most", low=1, high=10_000_000)
-    tail_attempts: int = parameter(
-        1_500, "steps of the implicit solver at most", low=1, high=10_000_000
-    )
+    seed: tuple[int, ...] = swept(range(20), "trial: the start", low=0)
+    size: int = fixed(3, "rows and columns d of the matrix", low=2, high=20)
+    scale: float = fixed(1e-6, "initial scale αᴸ of the product", low=1e-40, high=1.0)
+    goal: float = fixed(1e-12, "loss of a converged stage", low=0.0, high=1.0)
+    tolerance: float = fixed(1e-7, "relative tolerance of the flow", low=1e-12, high=1e-2)
+    attempts: int = fixed(400, "steps of the explicit solver at most", low=1)
+    tail_attempts: int = fixed(1_500, "steps of the implicit solver at most", low=1)
 
-
-class Plasticity(Experiment):
-    """The gap between warm and cold start against depth, with the condition of Theorem 4.3."""
-
-    id = "depth/plasticity"
-    paper = "depth"
-    figure = "beyond the paper, section 4.3"
-    summary = "stable rank of warm less that of cold start against depth, with Theorem 4.3"
-    version = 1
-    Config = PlasticityConfig
-    presets: ClassVar[Mapping[str, PlasticityConfig]] = {
-        "smoke": PlasticityConfig(
-            depth=(2, 3), added=(1 / 36, 0.4), seed=(0, 1), tail_attempts=200
-        ),
-        "quick": PlasticityConfig(),
-        "paper": PlasticityConfig(seed=tuple(range(40))),
+    presets = {
+        "smoke": dict(depth=(2, 3), added=(1 / 36, 0.4), seed=range(2), tail_attempts=200),
+        "quick": {},
+        "paper": dict(seed=range(40)),
     }
-    batch_by = (DEPTH,)
+    batch_by = "depth"
 
-    def variables(self, config: PlasticityConfig) -> dict[str, Variable]:
+    def variables(self) -> dict[str, Variable]:
         """What each stage reached, and Theorem 4.3 at the beginning of the warm one."""
+        wrong = "entries of the upper triangle below zero after pre-training"
         return {
-            "outcome": OUTCOME,
-            "stage_outcome": per_stage("how the stage ended", "str"),
-            "effective_rank": per_stage("effective rank of the product"),
-            "stable_rank": per_stage("stable rank of the product"),
-            "hidden_error": per_stage("relative error of the lower triangle, never observed"),
-            "loss": per_stage("loss at the end"),
-            "steps_taken": per_stage("steps of the last solver", "int64"),
-            "wrong_signs": Variable(
-                (), "1", "entries of the upper triangle below zero after pre-training", "int64"
+            **super().variables(),
+            "hidden_error": Variable(
+                "relative error of the lower triangle, never observed", "stage"
             ),
-            "news": Variable((), "1", "loss where the warm start begins"),
-            "lazy_threshold": Variable((), "1", "σ_min⁶/(1152 d σ_max²) there"),
-            "kept": Variable((), "1", "stable rank of A after the warm start, depth 2"),
-            "kept_bound": Variable((), "1", "bound of Theorem 4.3 on it, depth 2"),
+            "steps_taken": Variable("steps of the last solver", "stage", dtype="int64"),
+            "wrong_signs": Variable(wrong, dtype="int64"),
+            "news": Variable("loss where the warm start begins"),
+            "lazy_threshold": Variable("σ_min⁶/(1152 d σ_max²) there"),
+            "kept": Variable("stable rank of A after the warm start, depth 2"),
+            "kept_bound": Variable("bound of Theorem 4.3 on it, depth 2"),
         }
 
-    def coordinates(self, config: PlasticityConfig) -> dict[str, Sequence[Any] | np.ndarray]:
-        """The stages."""
-        return {STAGE: STAGES}
+    def target(self, ratio: float) -> Float[np.ndarray, "size size"]:
+        """w_ij = c^{j−i}, of rank one: ones on the diagonal (depth, section 4.3, with w* = 1)."""
+        place = np.arange(self.size)
+        return np.asarray(ratio, float) ** (place[None, :] - place[:, None])
 
-    def cell(self, batch: Batch, config: PlasticityConfig) -> Mapping[str, Any]:
-        """All starts, sizes and trials of a depth as one program."""
-        from tacit.experiments.depth._plasticity_cell import relearn
+    def cell(self, batch: Batch) -> dict[str, ArrayLike]:
+        """From α I every trial is the same: one lane stands for all."""
+        depth, size = batch.one("depth"), self.size
+        cells = [
+            (cell["start"], cell["added"], cell["seed"] if cell["start"] == "gaussian" else 0)
+            for cell in batch.cells
+        ]
+        lanes = list(dict.fromkeys(cells))
+        factors = np.stack(
+            [
+                np.random.default_rng([seed, depth]).standard_normal((depth, size, size))
+                if start == "gaussian"
+                else np.broadcast_to(np.eye(size), (depth, size, size))
+                for start, _, seed in lanes
+            ],
+            axis=1,
+        )
+        starts = self.factorisations(self.scale ** (1 / depth) * factors)
+        targets = np.stack([self.target(added) for _, added, _ in lanes])
+        triangle = np.triu(np.ones((size, size), bool))
+        few, more = (
+            self.completions(targets, mask) for mask in (np.eye(size, dtype=bool), triangle)
+        )
+        legs = self.legs(depth)
+        ends = self.run_stages(starts, few, more, legs, goal=self.goal, label=batch.label)
 
-        return relearn(batch, config)
+        def hidden_error(end: DescentResult) -> np.ndarray:
+            off = (self.products(end.model) - targets)[:, ~triangle]
+            return np.linalg.norm(off, axis=1) / np.linalg.norm(targets[:, ~triangle], axis=1)
 
-    def claims(self, dataset: "xarray.Dataset", config: PlasticityConfig) -> list[Claim]:
+        found = {
+            **self.measure(ends),
+            "hidden_error": self.by_stage(ends, hidden_error),
+            "steps_taken": self.by_stage(ends, lambda end: end.steps),
+            "wrong_signs": np.sum(self.products(ends["pre"].model)[:, triangle] < 0, axis=1),
+            **self._laziness(ends, targets, triangle),
+        }
+        rows = np.array([lanes.index(cell) for cell in cells])
+        return {name: values[rows] for name, values in found.items()}
+
+    def _laziness(self, ends: Ends, targets: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
+        """Theorem 4.3 where the warm start begins; for other depths than two, its condition alone."""
+        before = np.stack([np.asarray(f) for f in ends["pre"].model.tree.factors], axis=1)
+        after = np.asarray(ends["warm"].model.tree.factors[-1])
+        loss, threshold, kept, bound = np.full((4, len(before)), np.nan)
+        for lane in np.flatnonzero(np.isfinite(before).all(axis=(1, 2, 3))):
+            problem = (mask, targets[lane])
+            loss[lane], threshold[lane] = lazy_condition(before[lane], *problem)
+            if before.shape[1] == 2 and np.isfinite(after[lane]).all():
+                bound[lane] = lazy_bound(before[lane, 1], before[lane, 0], *problem).stable_rank
+                kept[lane] = stable_rank(after[lane])
+        return {"news": loss, "lazy_threshold": threshold, "kept": kept, "kept_bound": bound}
+
+    def gap(self, runs: xarray.Dataset) -> xarray.DataArray:
+        """Stable rank of warm less that of cold, where both and pre-training converged."""
+        rank = self.counted(runs, "stable_rank")
+        return rank.sel(stage="warm", drop=True) - rank.sel(stage="cold", drop=True)
+
+    @staticmethod
+    def lazy_limit(share: xarray.DataArray) -> float:
+        """The size c at which the median of loss / threshold passes one; NaN if it does not."""
+        middle = share.median("seed")
+        options = dict(log_x=True, log_y=True, never=np.nan, at_start=np.nan)
+        return float(crossing(share["added"], middle, 1.0, **options))
+
+    def claims(self, runs: xarray.Dataset) -> Claims:
         """Theorem 4.3 where it speaks, and what depth does to the gap where it does not."""
-        gap = gap_of(dataset)
-        found: list[Claim] = []
-        if 2 in config.depth and "identity" in config.start:
-            exact = dataset.sel({DEPTH: 2, START: "identity"})
-            lazy = exact["news"] <= exact["lazy_threshold"]
-            margin = (exact["kept"] - exact["kept_bound"]).where(lazy).values
-            example = 1 / (12 * config.size)
-            found.append(
-                claim_about_value(
-                    np.nanmin(margin) if np.isfinite(margin).any() else np.nan,
-                    name="Theorem 4.3's bound",
-                    statement="Depth 2 from α I: where the condition holds, the stable rank of A "
-                    "after the warm start is at least the bound.",
-                    place="Theorem 4.3",
+        claim, deepest = Claims("(ours)"), max(self.depth)
+        share = runs["news"] / runs["lazy_threshold"]
+        if 2 in self.depth and "identity" in self.start:
+            exact, share = runs.sel(depth=2, start="identity"), share.sel(depth=2, start="identity")
+            margin = (exact["kept"] - exact["kept_bound"]).where(share <= 1)
+            example = 1 / (12 * self.size)
+            claim.value(
+                "Theorem 4.3's bound",
+                margin.min(),
+                says="Depth 2 from α I: where the condition holds, the stable rank of A after the "
+                "warm start is at least the bound.",
+                at_least=0.0,
+                place="Theorem 4.3",
+            )
+            for added in [c for c in self.added if abs(c / example - 1) < 1e-9][:1]:
+                claim.value(
+                    "the paper's example is lazy",
+                    share.sel(added=added).max(),
+                    says=f"The example with c = 1/(12d) = {example:.4g} meets the condition: loss "
+                    "over threshold is at most one.",
+                    at_most=1.0,
+                    place="section 4.3, example",
+                )
+        if "gaussian" in self.start and 2 in self.depth and deepest > 2:
+            gap = self.gap(runs).sel(start="gaussian")
+            less = gap.sel(depth=2) - gap.sel(depth=deepest)
+            for added in sorted(self.added):
+                trials = less.sel(added=added)
+                claim.mean(
+                    f"depth {deepest} loses less, c = {added:.3g}",
+                    trials,
+                    says=f"Gaussian starts, c = {added:.3g}: the gap between warm and cold start "
+                    f"is smaller at depth {deepest} than at depth 2.",
                     at_least=0.0,
+                    note=f"{int(trials.count())} of {trials.size} trials count, those that end "
+                    "every stage at both depths: the smaller c, the fewer.",
+                    place="section 4 (ours at this size)",
                 )
+        if "identity" in self.start:
+            rank = runs["stable_rank"].sel(start="identity", stage="pre")
+            claim.value(
+                "from α I no depth helps",
+                abs(rank / self.size - 1).max(),
+                says="From α I pre-training ends at full stable rank, at every depth.",
+                at_most=1e-3,
+                place="Theorem 3.3, m = ∞",
             )
-            near = [c for c in config.added if abs(c / example - 1) < 1e-9]
-            if near:
-                share = exact["news"] / exact["lazy_threshold"]
-                found.append(
-                    claim_about_value(
-                        float(share.sel({ADDED: near[0]}).max()),
-                        name="the paper's example is lazy",
-                        statement=f"The example with c = 1/(12d) = {example:.4g} meets the "
-                        "condition: loss over threshold is at most one.",
-                        place="section 4.3, example",
-                        at_most=1.0,
-                    )
-                )
-        deepest = max(config.depth)
-        if "gaussian" in config.start and 2 in config.depth and deepest > 2:
-            for c in sorted(config.added):
-                runs = gap.sel({START: "gaussian", ADDED: c})
-                less = (runs.sel({DEPTH: 2}) - runs.sel({DEPTH: deepest})).values
-                found.append(
-                    claim_about_mean(
-                        less[~np.isnan(less)],
-                        name=f"depth {deepest} loses less, c = {c:.3g}",
-                        statement=f"Gaussian starts, c = {c:.3g}: the gap between warm and cold "
-                        f"start is smaller at depth {deepest} than at depth 2.",
-                        place="section 4 (ours at this size)",
-                        at_least=0.0,
-                        because=f"{np.isfinite(less).sum()} of {less.size} trials count, those "
-                        "that end every stage at both depths: the smaller c, the fewer.",
-                    )
-                )
-        if "identity" in config.start:
-            rank = dataset["stable_rank"].sel({START: "identity", STAGE: "pre"})
-            found.append(
-                claim_about_value(
-                    float(np.abs(rank / config.size - 1).max()),
-                    name="from α I no depth helps",
-                    statement="From α I pre-training ends at full stable rank, at every depth.",
-                    place="Theorem 3.3, m = ∞",
-                    at_most=1e-3,
-                )
+        claim.fraction(
+            "runs that count",
+            self.counts(runs),
+            says=f"At least 90% of the runs reach a loss of {self.goal:g} in all three stages.",
+            at_least=0.9,
+            fails_because="From Gaussian starts depth three and more ends pre-training at rank one "
+            "with signs of its own; what is added contradicts them, and flow stays near the saddle "
+            "between one sign and the other.",
+        )
+        deep = [depth for depth in self.depth if depth > 2]
+        sizes = [added for added in self.added if 0.2 <= added < 1]
+        if deep and sizes and "gaussian" in self.start:
+            part = runs.sel(start="gaussian", depth=deep, added=sizes)
+            arrived = part["stage_outcome"].sel(stage="warm") == "converged"
+            claim.fraction(
+                "signs decide which warm starts arrive",
+                arrived == (part["wrong_signs"] == 0),
+                says="Gaussian starts, depth three and more, 0.2 ≤ c < 1: a warm start reaches the "
+                "goal when pre-training left no sign of the upper triangle wrong, and only then, "
+                "in at least 90% of the runs.",
+                at_least=0.9,
             )
-        return [*found, *_claims_about_ends(dataset, config)]
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: PlasticityConfig, claims: Sequence[Claim]
-    ) -> Figure:
+    def draw(self, runs: xarray.Dataset) -> Figure:
         """The gap against depth and size, what is kept, and the condition."""
-        panels = [_depth_panel(dataset, config), _arrival_panel(dataset, config)]
-        panels += [_gap_panel(dataset, config, config.start[-1]), _lazy_panel(dataset, config)]
-        if 2 in config.depth and "identity" in config.start:
-            panels.append(_kept_panel(dataset, config))
-        panels.append(_hidden_panel(dataset, config))
-        good = dataset["outcome"] == "converged"
+        runs, first, last = runs.sortby(["depth", "added"]), self.start[0], self.start[-1]
+        gap, share = self.gap(runs), runs["news"] / runs["lazy_threshold"]
+        sizes = runs["added"].values
+        shades = dict(zip(sizes.tolist(), Shade.family(len(sizes)), strict=True))
+        colours = {depth: colour for colour, depth in enumerate(sorted(self.depth))}
+        styles, stages = ("solid", "dashed"), {"warm": "solid", "cold": "dashed"}
+        there = (runs["stage_outcome"] == "converged").mean("seed")
+        there = there.sel(start=first, stage=list(stages))
+        hidden = self.counted(runs, "hidden_error").sel(start=first, stage=list(stages))
+        named = share.assign_coords(start=[STARTS[start] for start in self.start])
+        kinds = dict(zip(named["start"].values.tolist(), styles, strict=False))
+
+        def of_warm(added: float, stage: str) -> str | None:
+            return f"c = {added:.3g}" if stage == "warm" else None
+
+        size_words, depth_words = "c = {added:.3g}", "L = {depth}"
+        falls = median_lines(
+            gap.sel(start=first), "depth", by="added", label=size_words, colour=shades
+        )
+        arrivals = lines(
+            there,
+            "depth",
+            by=("added", "stage"),
+            label=of_warm,
+            colour=shades,
+            style=stages,
+            marker="o",
+        )
+        rises = median_lines(gap.sel(start=last), "added", by="depth", label=depth_words)
+        limit = self.lazy_limit(share.sel(start=last, depth=2)) if 2 in self.depth else np.nan
+        if np.isfinite(limit):
+            rises.append(VerticalRule(limit, label="lazy to the left (Thm 4.3, L = 2)"))
+        conditions = median_lines(
+            named,
+            "added",
+            by=("start", "depth"),
+            label="L = {depth}, {start}",
+            colour=colours,
+            style=kinds,
+            band=False,
+        )
+        errors = median_lines(
+            hidden,
+            "added",
+            by=("depth", "stage"),
+            label="L = {depth}, {stage}",
+            colour=colours,
+            style=stages,
+            band=False,
+        )
+        depth, size = (
+            Axis("depth L", ticks=sorted(self.depth)),
+            Axis("size c of what is added", scale="log"),
+        )
+        y, zero = Axis("stable rank, warm − cold"), HorizontalRule(0.0)
+        part = Axis("share of runs at the goal", limits=(-0.03, 1.03))
+        ratio = Axis("loss / (σ_min⁶ / 1152 d σ_max²)", scale="log")
+        off = Axis("relative error of the lower triangle", scale="log")
+        below = HorizontalRule(1.0, label="lazy below", colour="warning")
+        useless = HorizontalRule(1.0, label="as good as zero")
+        name, other = f"{STARTS[first]} starts", f"{STARTS[last]} starts"
+        note = "solid: warm, dashed: cold"
+        panels = [
+            Panel(f"{name}: the gap against depth", depth, y, [zero, *falls]),
+            Panel(f"{name}: who gets there", depth, part, arrivals, note=note),
+            Panel(f"{other}: the gap against what is added", size, y, [zero, *rises]),
+            Panel("the condition of Theorem 4.3", size, ratio, [below, *conditions]),
+            *(
+                [self._kept_panel(runs, size)]
+                if 2 in self.depth and "identity" in self.start
+                else []
+            ),
+            Panel(f"{name}: entries never seen", size, off, [useless, *errors]),
+        ]
         return Figure(
             "Loss of plasticity against depth",
             panels,
             columns=3,
-            caption=(
-                f"{config.size} × {config.size}, w_ij = c^(j−i): the diagonal first, then the "
-                f"upper triangle. Gap: stable rank after a warm start less that after a cold "
-                f"one. Starts of scale αᴸ = {config.scale:g}, {len(config.seed)} trials, median "
-                f"and middle half; gradient flow to a loss of {config.goal:g}. Theorem 4.3 is "
-                "about depth 2; its condition is drawn for other depths with the same expression. "
-                f"{int(good.size - good.sum())} of {good.size} runs left out for a stage that did "
-                "not end there."
-            ),
+            caption=f"{self.size} × {self.size}, w_ij = c^(j−i): the diagonal first, then the "
+            "upper triangle. Gap: stable rank after a warm start less that after a cold one. "
+            f"Starts of scale αᴸ = {self.scale:g}, {len(self.seed)} trials, median and middle "
+            f"half; gradient flow to a loss of {self.goal:g}. Theorem 4.3 is about depth 2; its "
+            "condition is drawn for other depths with the same expression. "
+            f"{self.left_out(runs)} for a stage that did not end there.",
         )
 
-
-def _claims_about_ends(dataset: "xarray.Dataset", config: PlasticityConfig) -> list[Claim]:
-    """Which runs get to the goal, and what holds the others up."""
-    good = dataset["outcome"] == "converged"
-    found = [
-        claim_about_fraction(
-            int(good.sum()),
-            int(good.size),
-            name="runs that count",
-            statement=f"At least 90% of the runs reach a loss of {config.goal:g} in all three "
-            "stages.",
-            place="(ours)",
-            at_least=0.9,
-            expected="fails",
-            because="From Gaussian starts depth three and more ends pre-training at rank one with "
-            "signs of its own; what is added contradicts them, and flow stays near the saddle "
-            "between one sign and the other.",
+    def _kept_panel(self, runs: xarray.Dataset, x: Axis) -> Panel:
+        runs = runs.sel(depth=2, start="identity").isel(seed=0)
+        sizes, bound = (
+            runs["added"],
+            runs["kept_bound"].where(runs["news"] <= runs["lazy_threshold"]),
         )
-    ]
-    deep = [depth for depth in config.depth if depth > 2]
-    sizes = [c for c in config.added if 0.2 <= c < 1]
-    if deep and sizes and "gaussian" in config.start:
-        runs = dataset.sel({START: "gaussian", DEPTH: deep, ADDED: sizes})
-        arrived = runs["stage_outcome"].sel({STAGE: "warm"}) == "converged"
-        agree = arrived == (runs["wrong_signs"] == 0)
-        found.append(
-            claim_about_fraction(
-                int(agree.sum()),
-                int(agree.size),
-                name="signs decide which warm starts arrive",
-                statement="Gaussian starts, depth three and more, 0.2 ≤ c < 1: a warm start "
-                "reaches the goal when pre-training left no sign of the upper triangle wrong, and "
-                "only then, in at least 90% of the runs.",
-                place="(ours)",
-                at_least=0.9,
-            )
+        words = "bound, where the condition holds"
+        return Panel(
+            "depth 2 from α I: what a warm start keeps",
+            x,
+            Axis("stable rank of a factor", limits=(0, None)),
+            [
+                Line(sizes, runs["kept"], label="stable rank of A", marker="o"),
+                Line(sizes, bound, colour="reference", style="dashed"),
+                Points(sizes, bound, label=words, colour="reference", filled=False),
+            ],
         )
-    return found
-
-
-def gap_of(dataset: "xarray.Dataset") -> "xarray.DataArray":
-    """Stable rank of warm less that of cold, where both and pre-training converged."""
-    rank = dataset["stable_rank"].where(dataset["outcome"] == "converged")
-    return rank.sel({STAGE: "warm"}, drop=True) - rank.sel({STAGE: "cold"}, drop=True)
-
-
-def lazy_limit(
-    dataset: "xarray.Dataset", config: PlasticityConfig, start: str, depth: int
-) -> float:
-    """The size c at which the median of loss / threshold passes one; NaN if it does not."""
-    runs = dataset.sel({DEPTH: depth, START: start})
-    sizes = np.array(sorted(config.added))
-    share = (runs["news"] / runs["lazy_threshold"]).sel({ADDED: sizes}).transpose(ADDED, SEED)
-    middle = np.log([np.nanmedian(row) if np.isfinite(row).any() else np.nan for row in share])
-    crossed = np.flatnonzero((middle[:-1] <= 0) & (middle[1:] > 0))
-    if crossed.size == 0:
-        return float("nan")
-    i = int(crossed[0])
-    part = -middle[i] / (middle[i + 1] - middle[i])
-    return float(np.exp(np.log(sizes[i]) * (1 - part) + np.log(sizes[i + 1]) * part))
-
-
-def _depth_panel(dataset: "xarray.Dataset", config: PlasticityConfig) -> Panel:
-    gap = gap_of(dataset).sel({START: config.start[0]})
-    depths, sizes = np.array(sorted(config.depth)), sorted(config.added)
-    marks: list[Mark] = [HorizontalRule(0.0)]
-    for shade, c in zip(Shade.family(len(sizes)), sizes, strict=True):
-        table = gap.sel({ADDED: c, DEPTH: depths}).transpose(DEPTH, SEED).values
-        marks += median_line(depths, table, label=f"c = {c:.3g}", colour=shade)
-    return Panel(
-        f"{START_WORDS[config.start[0]]} starts: the gap against depth",
-        Axis("depth L", ticks=depths),
-        Axis("stable rank, warm − cold"),
-        marks,
-        legend="outside",
-    )
-
-
-def _arrival_panel(dataset: "xarray.Dataset", config: PlasticityConfig) -> Panel:
-    runs = dataset["stage_outcome"].sel({START: config.start[0]}) == "converged"
-    depths, sizes = np.array(sorted(config.depth)), sorted(config.added)
-    marks: list[Mark] = []
-    for shade, c in zip(Shade.family(len(sizes)), sizes, strict=True):
-        for stage, style in (("warm", "solid"), ("cold", "dashed")):
-            share = runs.sel({ADDED: c, STAGE: stage, DEPTH: depths}).mean(SEED).values
-            marks.append(
-                Line(
-                    depths,
-                    share,
-                    label=f"c = {c:.3g}" if stage == "warm" else None,
-                    colour=shade,
-                    style=style,
-                    marker="o",
-                )
-            )
-    return Panel(
-        f"{START_WORDS[config.start[0]]} starts: who gets there",
-        Axis("depth L", ticks=depths),
-        Axis("share of runs at the goal", limits=(-0.03, 1.03)),
-        marks,
-        legend="outside",
-        note="solid: warm, dashed: cold",
-    )
-
-
-def _gap_panel(dataset: "xarray.Dataset", config: PlasticityConfig, start: str) -> Panel:
-    gap, sizes = gap_of(dataset).sel({START: start}), np.array(sorted(config.added))
-    marks: list[Mark] = [HorizontalRule(0.0)]
-    for colour, depth in enumerate(sorted(config.depth)):
-        table = gap.sel({DEPTH: depth, ADDED: sizes}).transpose(ADDED, SEED).values
-        marks += median_line(sizes, table, label=f"L = {depth}", colour=colour)
-    limit = lazy_limit(dataset, config, start, 2) if 2 in config.depth else float("nan")
-    if np.isfinite(limit):
-        marks.append(VerticalRule(limit, label="lazy to the left (Thm 4.3, L = 2)"))
-    return Panel(
-        f"{START_WORDS[start]} starts: the gap against what is added",
-        Axis("size c of what is added", scale="log"),
-        Axis("stable rank, warm − cold"),
-        marks,
-        legend="outside",
-    )
-
-
-def _lazy_panel(dataset: "xarray.Dataset", config: PlasticityConfig) -> Panel:
-    sizes = np.array(sorted(config.added))
-    marks: list[Mark] = [HorizontalRule(1.0, label="lazy below", colour="warning")]
-    share = (dataset["news"] / dataset["lazy_threshold"]).sel({ADDED: sizes})
-    for start, style in zip(config.start, ("solid", "dashed"), strict=False):
-        for colour, depth in enumerate(sorted(config.depth)):
-            table = share.sel({DEPTH: depth, START: start}).transpose(ADDED, SEED).values
-            marks += median_line(
-                sizes,
-                table,
-                label=f"L = {depth}, {START_WORDS[start]}",
-                colour=colour,
-                style=style,
-                band=False,
-            )
-    return Panel(
-        "the condition of Theorem 4.3",
-        Axis("size c of what is added", scale="log"),
-        Axis("loss / (σ_min⁶ / 1152 d σ_max²)", scale="log"),
-        marks,
-        legend="outside",
-    )
-
-
-def _kept_panel(dataset: "xarray.Dataset", config: PlasticityConfig) -> Panel:
-    sizes = np.array(sorted(config.added))
-    runs = dataset.sel({DEPTH: 2, START: "identity", ADDED: sizes}).isel({SEED: 0})
-    lazy = (runs["news"] <= runs["lazy_threshold"]).values
-    bound = runs["kept_bound"].values
-    marks: list[Mark] = [
-        Line(sizes, runs["kept"].values, label="stable rank of A", marker="o"),
-        Line(
-            sizes,
-            np.where(lazy, bound, np.nan),
-            colour="reference",
-            style="dashed",
-        ),
-        Points(
-            sizes[lazy],
-            bound[lazy],
-            label="bound, where the condition holds",
-            colour="reference",
-            filled=False,
-        ),
-    ]
-    return Panel(
-        "depth 2 from α I: what a warm start keeps",
-        Axis("size c of what is added", scale="log"),
-        Axis("stable rank of a factor", limits=(0, None)),
-        marks,
-        legend="outside",
-    )
-
-
-def _hidden_panel(dataset: "xarray.Dataset", config: PlasticityConfig) -> Panel:
-    sizes = np.array(sorted(config.added))
-    runs = dataset.where(dataset["outcome"] == "converged").sel({START: config.start[0]})
-    marks: list[Mark] = [HorizontalRule(1.0, label="as good as zero")]
-    for colour, depth in enumerate(sorted(config.depth)):
-        for stage, style in (("warm", "solid"), ("cold", "dashed")):
-            table = runs["hidden_error"].sel({DEPTH: depth, STAGE: stage, ADDED: sizes})
-            marks += median_line(
-                sizes,
-                table.transpose(ADDED, SEED).values,
-                label=f"L = {depth}, {stage}",
-                colour=colour,
-                style=style,
-                band=False,
-            )
-    return Panel(
-        f"{START_WORDS[config.start[0]]} starts: entries never seen",
-        Axis("size c of what is added", scale="log"),
-        Axis("relative error of the lower triangle", scale="log"),
-        marks,
-        legend="outside",
-    )

@@ -10,6 +10,7 @@ from tacit.theory.depth._bounds import (
 )
 from tacit.theory.depth._coupling import coupled_group_count, coupled_groups, coupling
 from tacit.theory.depth._disconnected import DisconnectedLimit, disconnected_limit
+from tacit.theory.depth._lazy_condition import LazyCondition, lazy_condition
 from tacit.theory.depth._reduced_flow import Eigenvalues, conserved_quantity, reduced_flow
 from tacit.theory.depth._small_start import TwoFactors, early_flow, vanishing_limit
 
@@ -17,6 +18,7 @@ __all__ = [
     "DisconnectedLimit",
     "Eigenvalues",
     "LazyBound",
+    "LazyCondition",
     "LimitSpectrum",
     "PlasticityBound",
     "TwoFactors",
@@ -29,6 +31,7 @@ __all__ = [
     "early_flow",
     "escape_time",
     "lazy_bound",
+    "lazy_condition",
     "limit_singular_values",
     "plasticity_bound",
     "reduced_flow",
