@@ -3,7 +3,7 @@
 import numpy as np
 import xarray
 
-from tacit.draw import Band, Line, mean_lines
+from tacit.draw import Band, Line, Shade, mean_lines
 
 
 def test_bands_are_deviations_or_standard_errors():
@@ -20,3 +20,9 @@ def test_bands_are_deviations_or_standard_errors():
         np.testing.assert_allclose(line.y, [row.mean() for row in rows])
         np.testing.assert_allclose(band.high - line.y, half)
         np.testing.assert_allclose(line.y - band.low, half)
+
+
+def test_shades_by_value_keep_the_order_given():
+    shades = Shade.by_value([3.0, 1.0, 2.0])
+    assert shades == dict(zip([3.0, 1.0, 2.0], Shade.family(3), strict=True))
+    assert shades[3.0].place == 0

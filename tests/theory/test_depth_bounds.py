@@ -173,6 +173,7 @@ def test_the_lazy_condition_of_two_factors_is_theorem_4_3s_and_of_more_their_jac
     found = lazy_condition((B, A), mask, target)
     assert found.loss == pytest.approx(bound.initial_loss, rel=1e-12)
     assert found.threshold == pytest.approx(bound.threshold, rel=1e-9)
+    assert found.stable_rank == bound.stable_rank
 
     factors = rng.normal(size=(3, 3, 3))
     rows = []  # the Jacobian of the observed entries, by central differences
@@ -188,3 +189,4 @@ def test_the_lazy_condition_of_two_factors_is_theorem_4_3s_and_of_more_their_jac
     assert found.threshold == pytest.approx(values[-1] ** 6 / (1152 * 3 * values[0] ** 2), rel=1e-6)
     error = (factors[2] @ factors[1] @ factors[0] - target)[mask]
     assert found.loss == pytest.approx(error @ error / 2, rel=1e-12)
+    assert np.isnan(found.stable_rank)

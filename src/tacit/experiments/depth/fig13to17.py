@@ -214,7 +214,7 @@ class Fig13To17(CompletionExperiment):
     def draw(self, runs: xarray.Dataset) -> Figure:
         """One panel an optimiser, with its outcomes underneath."""
         scales, rank = sorted(self.scale, reverse=True), self.counted(runs, "best_stable_rank")
-        shades = dict(zip(scales, Shade.family(len(scales)), strict=True))
+        shades = Shade.by_value(scales)
         upper = rank.quantile(0.75, "seed").max()
         top = max(2.1, 1.06 * float(upper)) if np.isfinite(upper) else 2.1
         x, y = Axis("depth L", ticks=sorted(self.depth)), Axis("stable rank", limits=(0.9, top))

@@ -143,12 +143,12 @@ class Fig3(StagedExperiment):
         claim, depths = Claims("Figure 3, top row"), sorted(self.depth)
         runs = runs.sel(scale=self.scale[0])
         rank, error = self.counted(runs, "effective_rank"), self.counted(runs, "error")
-        warm, cold = rank.sel(stage="warm"), rank.sel(stage="cold")
+        gap = self.gap(rank)
         for depth in depths:
             shallow = depth == 2
             claim.mean(
                 f"warm over cold, depth {depth}",
-                ((warm - cold) / cold).sel(depth=depth),
+                (gap / rank.sel(stage="cold")).sel(depth=depth),
                 says=f"Depth {depth}: a warm start ends at an effective rank "
                 f"{'at least a tenth above' if shallow else 'within a tenth of'} that of a cold "
                 "start.",
@@ -168,7 +168,7 @@ class Fig3(StagedExperiment):
         for less, deeper in itertools.pairwise(depths):
             claim.mean(
                 f"the gap falls from depth {less} to {deeper}",
-                (warm - cold).sel(depth=less) - (warm - cold).sel(depth=deeper),
+                gap.sel(depth=less) - gap.sel(depth=deeper),
                 says=f"Depth {deeper} loses less plasticity than depth {less}: the gap in "
                 "effective rank between warm and cold start is smaller.",
                 at_least=0.0,

@@ -87,7 +87,7 @@ class Fig9(FamilyExperiment):
         """Predicted lines with trained points on top, and the differences."""
         runs, ends = runs.sortby("depth"), (min(self.scale), max(self.scale))
         fine = np.logspace(*np.log10(ends), 101)
-        shades = dict(zip(sorted(self.depth), Shade.family(len(self.depth)), strict=True))
+        shades = Shade.by_value(sorted(self.depth))
         x = Axis("initial scale αᴸ", scale="log")
         y = Axis("singular values of the limit", limits=(0, None))
         panels = []

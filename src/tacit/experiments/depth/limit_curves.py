@@ -132,11 +132,7 @@ class LimitCurves(Experiment):
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         """One panel for each ratio: σ₁ solid, the others dashed, depths by shade."""
-        level, runs, depths = (
-            self.block_size * self.target,
-            runs.sortby("scale"),
-            sorted(self.depth),
-        )
+        level, runs = self.block_size * self.target, runs.sortby("scale")
         x = Axis("initial scale αᴸ", scale="log")
         y = Axis("singular values of the limit", limits=(0, None))
         panels = []
@@ -145,7 +141,7 @@ class LimitCurves(Experiment):
                 HorizontalRule(level, label="s w*: rank n"),
                 HorizontalRule(self.blocks * level, label="w* d: rank one", style="dotted"),
             ]
-            for shade, depth in zip(Shade.family(len(depths)), depths, strict=True):
+            for depth, shade in Shade.by_value(sorted(self.depth)).items():
                 at = runs.sel(ratio=ratio, depth=depth)
                 marks += [
                     Line(at["scale"], at["first"], label=f"L = {depth}", colour=shade),

@@ -6,6 +6,7 @@ Training on more entries goes on from where the first one ended (warm), or start
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import xarray
 from numpy.typing import ArrayLike
 
 from tacit.descent import Cold, DescentResult, Lanes, Stage, Stop, Warm, run_schedule
@@ -74,6 +75,11 @@ class StagedExperiment(CompletionExperiment):
     def by_stage(ends: Ends, measure: Callable[[DescentResult], ArrayLike]) -> np.ndarray:
         """A quantity of every lane and stage, (lane, stage)."""
         return np.stack([np.asarray(measure(ends[stage])) for stage in STAGES], axis=1)
+
+    @staticmethod
+    def gap(values: xarray.DataArray) -> xarray.DataArray:
+        """What a warm start has more than a cold one."""
+        return values.sel(stage="warm", drop=True) - values.sel(stage="cold", drop=True)
 
     def measure(self, ends: Ends) -> dict[str, np.ndarray]:
         """What `variables` declares, and the outcome."""

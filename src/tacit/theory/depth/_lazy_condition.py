@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit.theory.depth._bounds import lazy_bound
 from tacit.theory.depth._coupling import coupling
 
 
@@ -14,6 +15,7 @@ class LazyCondition(NamedTuple):
 
     loss: float
     threshold: float
+    stable_rank: float  # of the last of two factors, which is then kept; NaN for other depths
 
 
 def lazy_condition(
@@ -21,8 +23,8 @@ def lazy_condition(
 ) -> LazyCondition:
     """loss ≤ σ_min⁶/(1152 d σ_max²), with the extreme singular values of the Jacobian.
 
-    Theorem 4.3 of depth proves it for two factors: see `lazy_bound`, which says what is kept. For
-    other depths this is the same expression in the Jacobian of all factors, without a proof.
+    Theorem 4.3 of depth proves it for two factors: see `lazy_bound`. For other depths this is the
+    same expression in the Jacobian of all factors, without a proof.
 
     **Arguments:**
 
@@ -38,4 +40,7 @@ def lazy_condition(
     for factor in chain[1:]:
         product = factor @ product
     loss = np.sum((product - np.asarray(values))[mask] ** 2) / 2
-    return LazyCondition(float(loss), float(smallest**6 / (1152 * len(product) * largest**2)))
+    threshold = smallest**6 / (1152 * len(product) * largest**2)
+    two = len(chain) == 2
+    kept = lazy_bound(chain[1], chain[0], observed, values).stable_rank if two else np.nan
+    return LazyCondition(float(loss), float(threshold), kept)
