@@ -83,7 +83,7 @@ class AnyPattern(GaussianExperiment):
             "entries": Variable("observed entries", dtype="int64"),
         }
 
-    def coordinates(self) -> dict[str, ArrayLike]:
+    def coordinates(self) -> dict[str, np.ndarray | tuple[float, ...]]:
         return {"singular_value": np.arange(1, self.size + 1), "smaller": self.smaller_scale}
 
     def cell(self, batch: Batch) -> dict[str, ArrayLike]:

@@ -52,7 +52,7 @@ class Fig10(GaussianExperiment):
             "family_loss": Variable("loss from the family's start", "ratio"),
         }
 
-    def coordinates(self) -> dict[str, ArrayLike]:
+    def coordinates(self) -> dict[str, tuple[float, ...]]:
         return {"ratio": self.flow_ratio}
 
     def cell(self, batch: Batch) -> dict[str, ArrayLike]:

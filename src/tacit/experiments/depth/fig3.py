@@ -214,7 +214,7 @@ class Fig3(StagedExperiment):
         )
         rank = self._marks(self.counted(runs, "effective_rank"))
         error = self._marks(self.counted(runs, "error"))
-        ticks = dict(enumerate(STAGES))
+        ticks = dict(zip((0.0, 1.0, 2.0), STAGES, strict=True))
         x = Axis("stage", ticks=ticks, limits=(-0.4, len(STAGES) - 0.6))
         y, log = Axis("effective rank"), Axis("relative error", scale="log")
         return Figure(

@@ -85,8 +85,8 @@ class Fig9(FamilyExperiment):
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         """Predicted lines with trained points on top, and the differences."""
-        runs, ends = runs.sortby("depth"), (min(self.scale), max(self.scale))
-        fine = np.logspace(*np.log10(ends), 101)
+        runs = runs.sortby("depth")
+        fine = np.logspace(np.log10(min(self.scale)), np.log10(max(self.scale)), 101)
         shades = Shade.by_value(sorted(self.depth))
         x = Axis("initial scale αᴸ", scale="log")
         y = Axis("singular values of the limit", limits=(0, None))

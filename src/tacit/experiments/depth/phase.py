@@ -178,8 +178,8 @@ class Phase(FamilyExperiment):
                     )
                 )
             ran = at["flow_rank"].stack(run=("scale", "ratio")).dropna("run")
-            words = dict(label="flow was run here", colour="warning", marker="x")
-            marks.append(Points(ran["scale"], ran["ratio"], **words))
+            there, label = (ran["scale"], ran["ratio"]), "flow was run here"
+            marks.append(Points(*there, label=label, colour="warning", marker="x"))
             worst = float(abs(at["flow_rank"] - at["stable_rank"]).max())
             note = f"largest difference of a flow's rank: {worst:.1e}"
             panels.append(Panel(f"L = {depth}", x, y, marks, note=note))

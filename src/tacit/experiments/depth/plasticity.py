@@ -201,8 +201,8 @@ class Plasticity(StagedExperiment, FlowExperiment):
             return f"c = {added:.3g}" if stage == "warm" else None
 
         falls = median_lines(gap.sel(start=first), "depth", by="added", label=label, colour=shades)
-        by, look = ("added", "stage"), dict(colour=shades, style=stages, marker="o")
-        arrivals = lines(arrived, "depth", by=by, label=of_warm, **look)
+        look: dict[str, Any] = dict(colour=shades, style=stages, marker="o")
+        arrivals = lines(arrived, "depth", by=("added", "stage"), label=of_warm, **look)
         rises = median_lines(gap.sel(start=last), "added", by="depth", label="L = {depth}")
         by, label = ("start", "depth"), "L = {depth}, {start}"
         conditions = median_lines(share, "added", by=by, label=label, style=kinds, **plain)

@@ -38,7 +38,7 @@ class StagedExperiment(CompletionExperiment):
             "loss": Variable("loss at the end", "stage"),
         }
 
-    def coordinates(self) -> dict[str, ArrayLike]:
+    def coordinates(self) -> dict[str, tuple[str, ...]]:
         return {"stage": tuple(STAGES)}
 
     def run_stages(
