@@ -98,7 +98,7 @@ class Fig1(GaussianExperiment):
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, method, smallest = Claims("Figure 1(b), (c)"), self.method[0], min(self.scale)
-        runs = runs.sel(method=method)
+        runs = runs.sel({"method": method})
         ends = self.counted(runs, "effective_rank").sel(scale=smallest)
         for depth in self.depth:
             words = f"depth {depth}, from αᴸ = {smallest:g}: the mean effective rank"

@@ -174,7 +174,7 @@ class Fig13To17(CompletionExperiment):
         )
         for method in self.method:
             place = f"Figure {13 + list(METHODS).index(method)}"
-            words, rank = METHODS[method], ends.sel(method=method)
+            words, rank = METHODS[method], ends.sel({"method": method})
             whence = f"{words}: from αᴸ = {min(self.scale):g} the"
             if 2 in self.depth:
                 claim.mean(
@@ -203,7 +203,7 @@ class Fig13To17(CompletionExperiment):
                 )
             claim.fraction(
                 f"{method}: runs that count",
-                self.counts(runs).sel(method=method),
+                self.counts(runs).sel({"method": method}),
                 says=f"{words}: at least 90% of the runs reach a loss of {self.gate:g} at their "
                 "best.",
                 at_least=0.9,
@@ -221,9 +221,10 @@ class Fig13To17(CompletionExperiment):
         rule = HorizontalRule(1.0, label="rank one")
         panels = []
         for method in self.method:
-            at, rate = rank.sel(method=method, scale=scales), getattr(self, f"{method}_rate")
+            this, rate = {"method": method}, getattr(self, f"{method}_rate")
+            at, note = rank.sel({**this, "scale": scales}), self._note(runs.sel(this))
             lines = median_lines(at, "depth", by="scale", label="αᴸ = {scale:g}", colour=shades)
-            title, note = f"{METHODS[method]}, rate {rate:g}", self._note(runs.sel(method=method))
+            title = f"{METHODS[method]}, rate {rate:g}"
             panels.append(Panel(title, x, y, [rule, *lines], legend="best", note=note))
         return Figure(
             "Depth lowers the rank under other optimisers too",
