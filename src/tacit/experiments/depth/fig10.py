@@ -1,8 +1,8 @@
 """depth, Figure 10: is the family (7) a fair stand-in for Gaussian starts?
 
 The comparison: the effective rank of the limit, for a 3 × 3 diagonal of ones and several depths,
-(a) over the ratio m of the family and (b) over 1,000 Gaussian starts sorted by the rank that they
-reach. The family's curve is Theorem 3.3's, with gradient flow on the full matrices at some m.
+(a) over the ratio m of the family and (b) over 1,000 Gaussian starts sorted by rank. The family's
+curve is Theorem 3.3's, with gradient flow at some m. The paper does not give its scale.
 """
 
 import itertools
@@ -16,7 +16,9 @@ from tacit.experiments import Batch, Claims, Variable, fixed, swept
 from tacit.experiments.depth.gaussian import GaussianExperiment
 from tacit.measures import effective_ranks, singular_values_or_nan
 from tacit.problems import Pattern
-from tacit.theory.depth import disconnected_limit, limit_singular_values
+from tacit.theory.depth import disconnected_limit, limit_effective_rank
+
+RATIOS = (1.1, 2.0, 5.0, 10.0, 30.0, 100.0, 300.0, 1e3, 1e4, 1e5, 1e6)
 
 
 class Fig10(GaussianExperiment):
@@ -25,16 +27,9 @@ class Fig10(GaussianExperiment):
     id, figure = "depth/fig10", "Figure 10"
 
     depth: tuple[int, ...] = swept((2, 3, 4, 5), "number L of factors", low=2, high=12)
-    # The paper does not give its scale.
-    scale: tuple[float, ...] = swept(
-        (1e-3,), "initial scale αᴸ of the product", low=1e-40, high=10.0
-    )
+    scale: tuple[float, ...] = swept((1e-3,), "initial scale αᴸ of the product", low=1e-40)
     seed: tuple[int, ...] = swept(range(1000), "a Gaussian start", low=0, high=10_000_000)
-    flow_ratio: tuple[float, ...] = fixed(
-        (1.1, 2.0, 5.0, 10.0, 30.0, 100.0, 300.0, 1e3, 1e4, 1e5, 1e6),
-        "ratios m of the family at which flow is run too",
-        low=1.0,
-    )
+    flow_ratio: tuple[float, ...] = fixed(RATIOS, "ratios m at which flow is run too", low=1.0)
     size: int = fixed(3, "rows and columns, the diagonal observed", low=2, high=20)
 
     presets = {
@@ -56,7 +51,6 @@ class Fig10(GaussianExperiment):
         return {"ratio": self.flow_ratio}
 
     def cell(self, batch: Batch) -> dict[str, ArrayLike]:
-        """One program for a depth: a lane for each Gaussian start, and the family's behind them."""
         depth, scale, count = batch.one("depth"), batch.one("scale"), len(batch)
         diagonal, target = Pattern.diagonal(self.size).mask, np.eye(self.size)
         _, gaussian = self.draw_trials(depth, batch.column("seed"), batch.column("scale"))
@@ -106,7 +100,7 @@ class Fig10(GaussianExperiment):
                 at_most=1e-5,
                 place="Proposition 4.1",
             )
-        predicted = self._family_curves(depths, np.array(self.flow_ratio))
+        predicted = self._family_curves(np.array(self.flow_ratio))
         family = runs["family_rank"].isel(seed=0).transpose("depth", "ratio").sel(depth=depths)
         claim.value(
             "the family ends at Theorem 3.3",
@@ -128,45 +122,39 @@ class Fig10(GaussianExperiment):
         return claim
 
     def draw(self, runs: xarray.Dataset) -> Figure:
-        """The family over m, and the Gaussian starts in order of rank, each with its depths."""
         runs, depths = runs.sel(scale=self.scale[0]), sorted(self.depth)
         ratios = np.array(sorted(self.flow_ratio))
         fine = np.logspace(np.log10(ratios[0]), np.log10(ratios[-1]), 121)
         y = Axis("effective rank", limits=(0.95, self.size + 0.05))
-        family: list[Mark] = [HorizontalRule(1.0, label="rank one")]
-        gaussian: list[Mark] = [HorizontalRule(1.0, label="rank one")]
-        curves, rank = self._family_curves(depths, fine), self.counted(runs, "effective_rank")
+        rule = HorizontalRule(1.0, label="rank one")
+        family: list[Mark] = [rule]
+        gaussian: list[Mark] = [rule]
+        curves, rank = self._family_curves(fine), self.counted(runs, "effective_rank")
         for colour, depth in enumerate(depths):
             points = runs["family_rank"].isel(seed=0).sel(depth=depth, ratio=ratios)
-            family += [
-                Line(fine, curves[colour], colour=colour, label=f"L = {depth}"),
-                Points(ratios, points, colour=colour, size=4.0),
-            ]
+            family.append(Line(fine, curves[colour], colour=colour, label=f"L = {depth}"))
+            family.append(Points(ratios, points, colour=colour, size=4.0))
             ends = np.sort(rank.sel(depth=depth).dropna("seed"))
-            places = np.arange(1, ends.size + 1)
-            gaussian.append(Line(places, ends, colour=colour, label=f"L = {depth}"))
+            order = np.arange(1, ends.size + 1)
+            gaussian.append(Line(order, ends, colour=colour, label=f"L = {depth}"))
         late = int((~self.counts(runs)).sum())
-        order = Axis("starts in order of the rank reached")
+        x = Axis("starts in order of the rank reached")
         return Figure(
             "The family of starts and Gaussian starts show the same trend",
             [
                 Panel("family (7)", Axis("ratio m", scale="log"), y, family, legend="best"),
-                Panel(f"{len(self.seed):,} Gaussian starts", order, y, gaussian, legend="best"),
+                Panel(f"{len(self.seed):,} Gaussian starts", x, y, gaussian, legend="best"),
             ],
-            caption=f"{self.size} × {self.size} matrices with a diagonal of ones observed, "
-            f"αᴸ = {self.scale[0]:g}. (a) Lines: Theorem 3.3; points: gradient flow. (b) Gradient "
-            f"flow to a loss of {self.goal:g}; {late} runs left out for a loss above "
-            f"{self.gate:g}.",
+            caption=f"{self.size} × {self.size} matrices with a diagonal of ones observed, αᴸ = "
+            f"{self.scale[0]:g}. (a) Lines: Theorem 3.3; points: gradient flow. (b) Gradient flow "
+            f"to a loss of {self.goal:g}; {late} runs left out for a loss above {self.gate:g}.",
         )
 
-    def _family_curves(self, depths: list[int], ratios: np.ndarray) -> np.ndarray:
-        """Effective rank of Theorem 3.3's limit, (depth, ratio), w* = 1."""
-        n, scale, curves = self.size, self.scale[0], []
-        for depth in depths:
-            first, others = limit_singular_values(
-                depth=depth, scale=scale ** (1 / depth), ratio=ratios, blocks=n
-            )
-            p, q = first / n, others / n  # they sum to w* d
-            logs = np.log(np.where(q > 0, q, 1))
-            curves.append(np.exp(-p * np.log(p) - (n - 1) * q * logs))
-        return np.array(curves)
+    def _family_curves(self, ratios: np.ndarray) -> np.ndarray:
+        """The effective rank of Theorem 3.3's limit, (depth, ratio)."""
+        n, starts = (
+            self.size,
+            [(depth, self.scale[0] ** (1 / depth)) for depth in sorted(self.depth)],
+        )
+        curves = (limit_effective_rank(depth=L, scale=a, ratio=ratios, blocks=n) for L, a in starts)
+        return np.array([*curves])

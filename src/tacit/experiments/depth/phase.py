@@ -2,14 +2,9 @@
 
 The comparison: the stable rank of the limit over the whole plane of initial scale αᴸ and ratio m,
 by Theorem 3.3, against gradient flow on the full matrices at sample points, down to αᴸ = 1e-30, and
-against a boundary in closed form. At the stable rank (n + 1)/2, σ₁/σ₂ is √2, and the theorem's
-equation says which conserved quantity leads there; for m ≫ d that is (L − 2) (d/m) α^{2−L}.
-So the rank passes halfway from one to n at
-
-    m* = (L − 2) d α^{2−L} (w* d/(√2 + n − 1))^p / (1 − 2^{−p/2}),    p = (L − 2)/L.
+against a boundary m* in closed form (`tacit.theory.depth.halfway_ratio`), at which the stable rank
+passes halfway from one to n.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 import xarray
@@ -19,6 +14,7 @@ from tacit.draw import Axis, Figure, Heatmap, Line, Mark, Panel, Points
 from tacit.experiments import Batch, Claims, Variable, fixed, swept
 from tacit.experiments.depth.family import FamilyExperiment
 from tacit.measures import crossing
+from tacit.theory.depth import halfway_ratio
 
 
 class Phase(FamilyExperiment):
@@ -28,42 +24,32 @@ class Phase(FamilyExperiment):
 
     depth: tuple[int, ...] = swept((2, 3, 4, 10), "number L of factors", low=2, high=20)
     ratio: tuple[float, ...] = swept(
-        tuple(10.0**exponent for exponent in range(1, 25)),
+        tuple(10.0**k for k in range(1, 25)),
         "m: diagonal over off-diagonal entries of every factor at the start",
         low=1.0,
         high=1e100,
     )
     scale: tuple[float, ...] = swept(
-        tuple(10.0**-exponent for exponent in range(31)),
-        "initial scale αᴸ of the product",
-        low=1e-100,
-        high=1.0,
+        tuple(10.0**-k for k in range(31)), "initial scale αᴸ of the product", low=1e-100, high=1.0
     )
-    flow_ratio: tuple[float, ...] = fixed(
-        (10.0, 1e4, 1e10, 1e16), "ratios at which flow is run, where the grid has them", low=1.0
-    )
-    flow_scale: tuple[float, ...] = fixed(
-        (1e-1, 1e-10, 1e-20, 1e-30), "scales at which flow is run, where the grid has them"
-    )
+    # Where flow is run, as far as the grid has it.
+    flow_ratio: tuple[float, ...] = fixed((10.0, 1e4, 1e10, 1e16), "ratios of flow", low=1.0)
+    flow_scale: tuple[float, ...] = fixed((1e-1, 1e-10, 1e-20, 1e-30), "scales of flow")
     blocks: int = fixed(5, "rows and columns, n = d, the diagonal observed", low=2, high=50)
 
     presets = {
-        "smoke": dict(
-            depth=(2, 3), ratio=(10.0, 1e4, 1e8, 1e12, 1e16), scale=(1.0, 1e-10, 1e-20, 1e-30),
-            flow_ratio=(10.0, 1e16), flow_scale=(1e-10, 1e-30), blocks=3,
-        ),
+        "smoke": dict(depth=(2, 3), ratio=(10.0, 1e4, 1e8, 1e12, 1e16),
+                      scale=(1.0, 1e-10, 1e-20, 1e-30), flow_ratio=(10.0, 1e16),
+                      flow_scale=(1e-10, 1e-30), blocks=3),
         "quick": {},
-        "paper": dict(
-            depth=(2, 3, 4, 5, 6, 10),
-            ratio=tuple(10.0 ** (exponent / 4) for exponent in range(1, 97)),
-            scale=tuple(10.0 ** -(exponent / 4) for exponent in range(121)),
-            flow_ratio=(10.0, 1e2, 1e4, 1e6, 1e8, 1e10, 1e12, 1e16),
-            flow_scale=(1e-1, 1e-5, 1e-10, 1e-15, 1e-20, 1e-25, 1e-30),
-        ),
+        "paper": dict(depth=(2, 3, 4, 5, 6, 10),
+                      ratio=tuple(10.0 ** (k / 4) for k in range(1, 97)),
+                      scale=tuple(10.0 ** -(k / 4) for k in range(121)),
+                      flow_ratio=(10.0, 1e2, 1e4, 1e6, 1e8, 1e10, 1e12, 1e16),
+                      flow_scale=(1e-1, 1e-5, 1e-10, 1e-15, 1e-20, 1e-25, 1e-30)),
     }  # fmt: skip
 
     def variables(self) -> dict[str, Variable]:
-        """The theorem's rank everywhere, the flow's where it was run (NaN elsewhere)."""
         return {
             "stable_rank": Variable("stable rank of the limit by Theorem 3.3"),
             "flow_rank": Variable("stable rank at the end of the flow"),
@@ -72,12 +58,13 @@ class Phase(FamilyExperiment):
         }
 
     def cell(self, batch: Batch) -> dict[str, ArrayLike]:
-        """Theory for every point of a depth at once, flow for the sample points as one program."""
         depth, scales, ratios = batch.one("depth"), batch.column("scale"), batch.column("ratio")
         limit = self.limit(depth, scales, ratios, log=True)
         rank, loss, steps = np.full((3, len(batch)), np.nan)
         outcome = np.full(len(batch), "converged", dtype="<U9")
-        rows = np.flatnonzero(_among(ratios, self.flow_ratio) & _among(scales, self.flow_scale))
+        chosen = ((ratios, self.flow_ratio), (scales, self.flow_scale))
+        near = [np.isclose(v[:, None], some, rtol=1e-9, atol=0).any(axis=1) for v, some in chosen]
+        rows = np.flatnonzero(near[0] & near[1])
         if rows.size:
             result, logs = self.flow(depth, scales[rows], ratios[rows], batch.label)
             rank[rows] = 1 + np.exp(2 * (logs[:, 1:] - logs[:, :1])).sum(axis=1)
@@ -90,20 +77,17 @@ class Phase(FamilyExperiment):
             "flow_steps": steps,
         }
 
-    def boundary(self, depth: int, scales: np.ndarray) -> np.ndarray:
-        """m* at each αᴸ."""
-        n, p = self.blocks, (depth - 2) / depth
-        share = (self.target * n / (np.sqrt(2) + n - 1)) ** p / -np.expm1(-p * np.log(2) / 2)
-        return (depth - 2) * n * scales**-p * share
+    def _boundary(self, depth: int, scales: np.ndarray) -> np.ndarray:
+        n, target = self.blocks, self.target
+        return np.asarray(halfway_ratio(depth=depth, product_scale=scales, blocks=n, target=target))
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, rank, flow = Claims("Theorem 3.3"), runs["stable_rank"], runs["flow_rank"]
         ran = np.isfinite(flow)
-        converged = (self.counts(runs) & ran).sum()
-        smallest = min((s for s in self.scale if _among([s], self.flow_scale)), default=np.nan)
+        smallest = float(runs["scale"].where(ran.any(("depth", "ratio"))).min())
         claim.value(
             "every flow converges",
-            converged / ran.sum() if ran.any() else np.nan,
+            (self.counts(runs) & ran).sum() / ran.sum() if ran.any() else np.nan,
             says=f"Every flow reaches a loss of {self.goal:g}.",
             at_least=1.0,
             place="(ours)",
@@ -145,7 +129,7 @@ class Phase(FamilyExperiment):
         errors = []
         for depth in (depth for depth in self.depth if depth > 2):
             for scale in self.scale:
-                edge = np.log10(self.boundary(depth, np.array(scale)))
+                edge = np.log10(self._boundary(depth, np.array(scale)))
                 if max(np.log10(100 * self.blocks), logs[0]) <= edge <= logs[-1]:
                     values = rank.sel(depth=depth, scale=scale)
                     halfway = crossing(logs, values, (1 + self.blocks) / 2, never=np.nan)
@@ -153,7 +137,6 @@ class Phase(FamilyExperiment):
         return float(np.nanmax(errors)) if np.isfinite(errors).any() else np.nan
 
     def draw(self, runs: xarray.Dataset) -> Figure:
-        """One map for each depth, with the boundary and the flows."""
         runs = runs.sortby(["scale", "ratio"])
         scales, ratios = runs["scale"].values, runs["ratio"].values
         x = Axis("initial scale αᴸ", scale="log")
@@ -165,18 +148,11 @@ class Phase(FamilyExperiment):
             marks: list[Mark] = [
                 Heatmap(scales, ratios, ranks, label="stable rank", limits=(1, self.blocks))
             ]
-            edge = self.boundary(depth, scales) if depth > 2 else np.full(scales.shape, np.nan)
+            edge = self._boundary(depth, scales) if depth > 2 else np.full(scales.shape, np.nan)
             inside = (edge >= ratios[0]) & (edge <= ratios[-1])
             if inside.sum() > 1:
-                marks.append(
-                    Line(
-                        scales[inside],
-                        edge[inside],
-                        label="m*: halfway, in closed form",
-                        colour="warning",
-                        style="dashed",
-                    )
-                )
+                there, label = (scales[inside], edge[inside]), "m*: halfway, in closed form"
+                marks.append(Line(*there, label=label, colour="warning", style="dashed"))
             ran = at["flow_rank"].stack(run=("scale", "ratio")).dropna("run")
             there, label = (ran["scale"], ran["ratio"]), "flow was run here"
             marks.append(Points(*there, label=label, colour="warning", marker="x"))
@@ -191,8 +167,3 @@ class Phase(FamilyExperiment):
             f"diagonal observed (w* = {self.target:g}), by Theorem 3.3. Crosses: gradient flow on "
             "the full matrices, which ends at the same rank.",
         )
-
-
-def _among(values: Sequence[float] | np.ndarray, chosen: tuple[float, ...]) -> np.ndarray:
-    """Which values are among the chosen ones, to rounding."""
-    return np.isclose(np.asarray(values)[..., None], chosen, rtol=1e-9, atol=0).any(axis=-1)
