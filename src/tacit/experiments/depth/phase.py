@@ -83,7 +83,7 @@ class Phase(FamilyExperiment):
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, rank, flow = Claims("Theorem 3.3"), runs["stable_rank"], runs["flow_rank"]
-        ran = np.isfinite(flow)
+        ran = flow.notnull()
         smallest = float(runs["scale"].where(ran.any(("depth", "ratio"))).min())
         claim.value(
             "every flow converges",
