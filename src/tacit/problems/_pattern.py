@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, SupportsInt, final
 
 import jax
 import numpy as np
@@ -161,7 +161,9 @@ class Pattern:
         return tuple(cls(_mask_of(int(code), rows, columns)) for code in ordered)
 
     @classmethod
-    def numbered(cls, rows: int, columns: int, *, numbers: Iterable[int]) -> list["Pattern"]:
+    def numbered(
+        cls, rows: int, columns: int, *, numbers: Iterable[SupportsInt]
+    ) -> list["Pattern"]:
         """The patterns of these numbers in the list of all `classes` of this size, from 0 on."""
         known = cls.classes(rows, columns)
         wanted = [int(number) for number in numbers]
