@@ -28,17 +28,16 @@ class Ours:
         import jax
 
         from tacit.descent import Lanes
-        from tacit.experiments.depth._fig3_cell import drawn, fig3_flow
-        from tacit.experiments.depth.fig3 import Fig3Config
+        from tacit.experiments.depth.fig3 import Fig3
         from tacit.problems import MatrixCompletion
 
-        config = Fig3Config(goal=GOAL, size=SIZE)
-        self.attempts = config.attempts
+        fig3 = Fig3(goal=GOAL, size=SIZE)
+        self.attempts = fig3.attempts
         self.lanes: dict[int, tuple[Any, Any]] = {}
-        self.method = fig3_flow(config.tolerance)
+        self.method = fig3.method
         with jax.enable_x64(True):
             for depth in DEPTHS:
-                trials = [drawn(seed, config.scale[0], depth, config) for seed in range(TRIALS)]
+                trials = [fig3.draw_trial(seed, fig3.scale[0], depth) for seed in range(TRIALS)]
                 problems = [MatrixCompletion(target, few) for target, _, (few, _) in trials]
                 self.lanes[depth] = (
                     Lanes.stack([start for _, start, _ in trials]),

@@ -14,6 +14,7 @@ from tacit.claims import (
     claim_about_median,
     claim_about_value,
     fraction_interval,
+    mean_half_width,
     mean_interval,
     median_interval,
 )
@@ -82,6 +83,9 @@ def test_mean_interval_is_students():
         0.9, df=11, loc=samples.mean(), scale=scipy.stats.sem(samples)
     )
     assert mean_interval(samples, confidence=0.9) == pytest.approx(expected, rel=1e-12)
+    half = (expected[1] - expected[0]) / 2
+    assert mean_half_width(samples, confidence=0.9) == pytest.approx(half, rel=1e-12)
+    assert mean_half_width(samples[:1]) == INF
     claim = claim_about_mean(samples, **WORDS, at_least=1)
     assert claim.verdict == "holds"
     assert claim.measured == pytest.approx(samples.mean())

@@ -191,3 +191,21 @@ def test_refusals_name_argument_value_and_remedy(make, words):
         make()
     for word in words:
         assert word in str(caught.value)
+
+
+def test_most_diagonal_orders_rows_alone():
+    mask = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1]], bool)
+    turned = Pattern(mask).most_diagonal()
+    assert np.trace(turned.mask) == 3
+    assert sorted(turned.mask.tolist()) == sorted(mask.tolist())
+    with pytest.raises(ValueError, match=r"most_diagonal tries every order.*\(8, 8\)"):
+        Pattern(np.eye(8, dtype=bool)).most_diagonal()
+
+
+def test_patterns_have_numbers():
+    diagonal, one = Pattern.numbered(3, 3, numbers=(6, 0))
+    assert diagonal == Pattern.diagonal(3).canonical()
+    assert one.count == 1
+    assert Pattern.numbered(3, 3, numbers=range(25)) == list(Pattern.classes(3, 3))
+    with pytest.raises(ValueError, match="numbers: received 25, there are 25 patterns of a 3 × 3"):
+        Pattern.numbered(3, 3, numbers=(0, 25))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.theory.depth import coupled_groups, coupling
+from tacit.theory.depth import coupled_group_count, coupled_groups, coupling
 
 DIAGONAL = np.eye(3, dtype=bool)
 
@@ -145,3 +145,14 @@ def test_refusals(function, factors, mask, words):
     with pytest.raises(ValueError, match=re.escape(words[0])) as caught:
         function(factors, mask)
     assert all(word in str(caught.value) for word in words)
+
+
+def test_groups_at_these_factors_are_counted_by_their_numbers():
+    assert coupled_group_count([np.eye(3)] * 3, DIAGONAL) == 3
+    block = np.eye(3)
+    block[0, 1] = block[1, 0] = 1e-3  # two of the three entries share a coupling of 1e-6
+    assert coupled_group_count([block] * 3, DIAGONAL) == 2
+    assert coupled_group_count([block] * 3, DIAGONAL, tolerance=1e-2) == 3
+    dense = np.random.default_rng(0).normal(size=(2, 3, 3))
+    assert coupled_group_count(dense, DIAGONAL) == 3  # two dense factors: components
+    assert coupled_group_count([*dense, dense[0]], DIAGONAL) == 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from tacit.measures import stable_rank
-from tacit.theory.depth import alignment_bound, lazy_bound, plasticity_bound
+from tacit.theory.depth import alignment_bound, lazy_bound, lazy_condition, plasticity_bound
 
 
 def two_factor_flow(A, B, mask, target, times):
@@ -166,3 +166,30 @@ def test_refusals(make, words):
     with pytest.raises(ValueError, match=re.escape(words[0])) as caught:
         make()
     assert all(word in str(caught.value) for word in words)
+
+
+def test_the_lazy_condition_of_two_factors_is_theorem_4_3s_and_of_more_their_jacobians():
+    rng = np.random.default_rng(3)
+    A, B, target = rng.normal(size=(3, 3, 3))
+    mask = np.triu(np.ones((3, 3), bool))
+    bound = lazy_bound(A, B, mask, target)
+    found = lazy_condition((B, A), mask, target)
+    assert found.loss == pytest.approx(bound.initial_loss, rel=1e-12)
+    assert found.threshold == pytest.approx(bound.threshold, rel=1e-9)
+    assert found.stable_rank == bound.stable_rank
+
+    factors = rng.normal(size=(3, 3, 3))
+    rows = []  # the Jacobian of the observed entries, by central differences
+    for place in np.ndindex(factors.shape):
+        ends = []
+        for sign in (1, -1):
+            moved = factors.copy()
+            moved[place] += sign * 1e-6
+            ends.append((moved[2] @ moved[1] @ moved[0])[mask])
+        rows.append((ends[0] - ends[1]) / 2e-6)
+    values = np.linalg.svd(np.array(rows), compute_uv=False)
+    found = lazy_condition(factors, mask, target)
+    assert found.threshold == pytest.approx(values[-1] ** 6 / (1152 * 3 * values[0] ** 2), rel=1e-6)
+    error = (factors[2] @ factors[1] @ factors[0] - target)[mask]
+    assert found.loss == pytest.approx(error @ error / 2, rel=1e-12)
+    assert np.isnan(found.stable_rank)

@@ -3,7 +3,12 @@
 from tacit.claims._claim import Claim, Expected, Relation, Verdict
 from tacit.claims._claims import Claims
 from tacit.claims._compare import Movement, compare
-from tacit.claims._intervals import fraction_interval, mean_interval, median_interval
+from tacit.claims._intervals import (
+    fraction_interval,
+    mean_half_width,
+    mean_interval,
+    median_interval,
+)
 from tacit.claims._makers import (
     claim_about_fraction,
     claim_about_mean,
@@ -24,6 +29,7 @@ __all__ = [
     "claim_about_value",
     "compare",
     "fraction_interval",
+    "mean_half_width",
     "mean_interval",
     "median_interval",
 ]

@@ -52,17 +52,27 @@ def median_interval(
     return float(ordered[rank - 1]), float(ordered[n - rank])
 
 
+def mean_half_width(
+    samples: Iterable[SupportsFloat] | np.ndarray, *, confidence: float = 0.95
+) -> float:
+    """Half of Student's interval for the mean, t s/√n; infinite for n < 2 or an infinity."""
+    flat = as_samples(samples)
+    tail = (1 - _checked(confidence)) / 2
+    if flat.size < 2 or not np.isfinite(flat).all():
+        return math.inf
+    from scipy.special import stdtrit
+
+    return float(stdtrit(flat.size - 1, 1 - tail) * flat.std(ddof=1) / math.sqrt(flat.size))
+
+
 def mean_interval(
     samples: Iterable[SupportsFloat] | np.ndarray, *, confidence: float = 0.95
 ) -> tuple[float, float]:
     """Student's interval for the mean: mean ± t s/√n; the whole line for n < 2 or an infinity."""
     flat = as_samples(samples)
-    tail = (1 - _checked(confidence)) / 2
-    if flat.size < 2 or not np.isfinite(flat).all():
+    half = mean_half_width(flat, confidence=confidence)
+    if math.isinf(half):
         return -math.inf, math.inf
-    from scipy.special import stdtrit
-
-    half = stdtrit(flat.size - 1, 1 - tail) * flat.std(ddof=1) / math.sqrt(flat.size)
     return float(flat.mean() - half), float(flat.mean() + half)
 
 

@@ -5,10 +5,10 @@ role "ink") and yellow (unreadable on white), and with two of Paul Tol's in thei
 apart under the common colour-vision deficiencies, which the tests check.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import SupportsFloat, SupportsIndex, TypeAlias
+from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
 
 from tacit.draw._checks import check_fraction
 
@@ -69,6 +69,12 @@ class Shade:
         if size < 1:
             raise ValueError(f"Shade.family.size: received {size}, it must be at least 1")
         return [cls(rank / max(size - 1, 1)) for rank in range(size)]
+
+    @classmethod
+    def by_value(cls, values: Iterable[Any]) -> dict[Any, "Shade"]:
+        """A shade for each of these values, from dark to light in the order given."""
+        ordered = list(values)
+        return dict(zip(ordered, cls.family(len(ordered)), strict=True))
 
 
 Colour: TypeAlias = SupportsIndex | str | Shade

@@ -4,6 +4,7 @@ They take an `xarray.DataArray`, one of its dimensions for the x axis and those 
 apart (`by`). In a run's number NaN means that the run does not count; an infinite value counts.
 """
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -36,7 +37,7 @@ def median_lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str] | None = None,
+    label: str | Callable[..., str | None] | None = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     band: bool | Mapping[Any, bool] = True,
@@ -51,7 +52,8 @@ def median_lines(
 
     - `values`, `x`, `by`: the array, the dimension along the axis, those that tell lines apart.
     - `label`: of a line: a template such as `"d = {width}, {iterate}"`, or a function of the
-      labels as keywords; None names the labels themselves, or nothing without `by`.
+      labels as keywords (None from it: a line without a label); None names the labels
+      themselves, or nothing without `by`.
     - `colour`, `style`, `band`: one for all, or a mapping from a label of the line, such as
       `{"last": "solid", "best": "dotted"}`; colours count up by default.
     - `marker`: on lines with a band; None is none.
@@ -64,14 +66,19 @@ def mean_lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str] | None = None,
+    label: str | Callable[..., str | None] | None = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     band: bool | Mapping[Any, bool] = True,
     marker: str | None = "o",
+    errors: float | int | None = None,
 ) -> list[Mark]:
-    """Means over runs against `x` with a band of one standard deviation; see `median_lines`."""
-    return _summary_lines(values, x, _mean_and_spread, by, label, colour, style, band, marker)
+    """Means over runs against `x` with a band of one standard deviation; see `median_lines`.
+
+    - `errors`: if given, the band is so many standard errors of the mean instead.
+    """
+    summary = functools.partial(_mean_and_spread, errors=errors)
+    return _summary_lines(values, x, summary, by, label, colour, style, band, marker)
 
 
 def lines(
@@ -79,7 +86,7 @@ def lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str] | None = None,
+    label: str | Callable[..., str | None] | None = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     marker: str | None = None,
@@ -146,7 +153,7 @@ class _OneLine:
     def look(
         self,
         place: int,
-        label: str | Callable[..., str] | None,
+        label: str | Callable[..., str | None] | None,
         colour: Any,
         style: Any,
     ) -> dict[str, Any]:
@@ -168,7 +175,7 @@ class _OneLine:
             f"line {self.labels}"
         )
 
-    def _words(self, label: str | Callable[..., str] | None) -> str | None:
+    def _words(self, label: str | Callable[..., str | None] | None) -> str | None:
         if label is None:
             return ", ".join(str(value) for value in self.labels.values()) or None
         return label.format(**self.labels) if isinstance(label, str) else label(**self.labels)
@@ -200,7 +207,7 @@ def _summary_lines(
     x: str,
     summary: Callable[[np.ndarray], tuple[float, float, float]],
     by: str | Sequence[str],
-    label: str | Callable[..., str] | None,
+    label: str | Callable[..., str | None] | None,
     colour: Any,
     style: Any,
     band: Any,
@@ -229,6 +236,10 @@ def _quartiles(runs: np.ndarray) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def _mean_and_spread(runs: np.ndarray) -> tuple[float, float, float]:
+def _mean_and_spread(
+    runs: np.ndarray, errors: float | int | None = None
+) -> tuple[float, float, float]:
     mean, spread = runs.mean(), runs.std()
+    if errors is not None:
+        spread = errors * spread / np.sqrt(runs.size)
     return mean - spread, mean, mean + spread

@@ -16,6 +16,7 @@ from tacit.measures._change import (
 from tacit.measures._crossing import crossing
 from tacit.measures._extrapolation import extrapolation_error
 from tacit.measures._hankel import hankel, hankel_singular_values
+from tacit.measures._rank_rows import effective_ranks, stable_ranks
 from tacit.measures._ranks import (
     effective_rank,
     effective_rank_from_singular_values,
@@ -38,6 +39,7 @@ __all__ = [
     "effective_rank_from_singular_values",
     "effective_rank_squared",
     "effective_rank_squared_from_singular_values",
+    "effective_ranks",
     "eigenvalues",
     "epochs_to_fraction",
     "extrapolation_error",
@@ -55,6 +57,7 @@ __all__ = [
     "singular_values_or_nan",
     "stable_rank",
     "stable_rank_from_singular_values",
+    "stable_ranks",
     "truncated",
     "truncation_losses",
     "truncations",

@@ -1,9 +1,9 @@
 """Observation patterns: which entries of a matrix are seen, and how they hang together."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, SupportsInt, final
 
 import jax
 import numpy as np
@@ -116,6 +116,22 @@ class Pattern:
         code = _canonical_codes(self.mask[None])[0]
         return type(self)(_mask_of(int(code), rows, columns))
 
+    def most_diagonal(self) -> "Pattern":
+        """The pattern with its rows in the order that puts most entries on the diagonal.
+
+        From α I the order of rows counts, and in this one the entries are most decoupled. Small
+        matrices only: every order of the rows is tried.
+        """
+        if self.shape[0] > _LARGEST_SIDE:
+            raise ValueError(
+                f"most_diagonal tries every order of the rows, of which there may be at most "
+                f"{_LARGEST_SIDE}, got the shape {self.shape}"
+            )
+        orders = itertools.permutations(range(self.shape[0]))
+        return type(self)(
+            self.mask[list(max(orders, key=lambda order: np.trace(self.mask[list(order)])))]
+        )
+
     @classmethod
     def classes(
         cls, rows: int, columns: int, *, least: int = 1, most: int | None = None
@@ -146,6 +162,21 @@ class Pattern:
         kept = np.unique(_canonical_codes(bits.astype(bool).reshape(-1, rows, columns)))
         ordered = kept[np.argsort(np.bitwise_count(kept), kind="stable")]
         return tuple(cls(_mask_of(int(code), rows, columns)) for code in ordered)
+
+    @classmethod
+    def numbered(
+        cls, rows: int, columns: int, *, numbers: Iterable[SupportsInt]
+    ) -> list["Pattern"]:
+        """The patterns of these numbers in the list of all `classes` of this size, from 0 on."""
+        known = cls.classes(rows, columns)
+        wanted = [int(number) for number in numbers]
+        wrong = [number for number in wanted if not 0 <= number < len(known)]
+        if wrong:
+            raise ValueError(
+                f"numbers: received {wrong[0]}, there are {len(known)} patterns of a "
+                f"{rows} × {columns} matrix, numbered from 0"
+            )
+        return [known[number] for number in wanted]
 
     @property
     def name(self) -> str:

@@ -5,7 +5,9 @@ import pytest
 import scipy.integrate
 
 from tacit.experiments import find_experiment, load_reference, reproduce
-from tacit.experiments.depth.fig1 import Fig1Config
+from tacit.experiments.depth.fig1 import Fig1
+from tacit.measures import effective_rank
+from tacit.problems import Pattern
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +19,7 @@ def smoke(tmp_path_factory):
 def test_every_run_converges_and_is_counted(smoke):
     data = smoke.dataset
     assert smoke.outcomes == {"converged": data["outcome"].size}
-    assert float(data["loss"].max()) <= smoke.config.goal
+    assert float(data["loss"].max()) <= smoke.experiment.goal
     assert (data["norm"] > 0).all()
     assert ((data["effective_rank"] >= 1 - 1e-12) & (data["effective_rank"] <= 2)).all()
 
@@ -33,16 +35,9 @@ def test_depth_two_on_the_diagonal_ends_at_its_closed_form(smoke):
 
 def test_one_trial_equals_an_integration_by_scipy(smoke):
     """Depth 3, first column: draw the same numbers, integrate with DOP853, compare the rank."""
-    import jax
-
-    from tacit.experiments.depth._completion import drawn, observed
-    from tacit.measures import effective_rank
-
     scale, seed, depth = 1e-1, 1, 3
-    with jax.enable_x64(True):
-        target, start = drawn(depth, 2, jax.numpy.asarray([seed]), jax.numpy.asarray([scale]))
-    target = np.asarray(target)[0]
-    mask = observed("column", 2)
+    (target,), (begin,) = smoke.experiment.draw_trials(depth, [seed], [scale])
+    mask = Pattern.column(2, 2).mask
 
     def velocity(_, flat):
         first, second, third = flat.reshape(3, 2, 2)
@@ -51,9 +46,8 @@ def test_one_trial_equals_an_integration_by_scipy(smoke):
             [(third @ second).T @ error, third.T @ error @ first.T, error @ (second @ first).T]
         ).ravel()
 
-    begin = np.stack([np.asarray(factor)[0] for factor in start.factors]).ravel()
     path = scipy.integrate.solve_ivp(
-        velocity, (0, 2000), begin, method="DOP853", rtol=1e-11, atol=1e-13
+        velocity, (0, 2000), begin.ravel(), method="DOP853", rtol=1e-11, atol=1e-13
     )
     first, second, third = path.y[:, -1].reshape(3, 2, 2)
     ours = smoke.dataset["effective_rank"].sel(
@@ -69,6 +63,8 @@ def test_other_methods_are_options(smoke, tmp_path):
     made = reproduce("depth/fig1", method=["gd", "adam"], steps=3000, **options)
     assert made.dataset.sizes["method"] == 2
     assert sum(made.outcomes.values()) == 8
+    counted = next(claim for claim in made.claims if claim.name == "runs that count")
+    assert counted.samples == 4  # claims are about the first method
     # A rate of 0.02 stays close to the flow; Adam goes its own way but fits what is observed.
     flow = smoke.dataset["effective_rank"].sel(
         {"depth": 2, "scale": 0.1, "seed": [0, 1], "method": "flow"}
@@ -88,6 +84,5 @@ def test_the_committed_reference_is_decided_and_as_expected(preset):
 
 
 def test_the_paper_preset_is_the_papers():
-    config = find_experiment("depth/fig1").presets["paper"]
-    assert isinstance(config, Fig1Config)
-    assert len(find_experiment("depth/fig1").grid(config)) == 7_200
+    assert find_experiment("depth/fig1") is Fig1
+    assert len(Fig1.from_preset("paper").grid()) == 7_200

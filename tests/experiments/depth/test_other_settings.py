@@ -6,7 +6,7 @@ import pytest
 
 from tacit.descent import Lanes, Stop, descend
 from tacit.experiments import reproduce
-from tacit.experiments.depth.fig12 import plain_rank
+from tacit.experiments.depth.fig13to17 import OneEntry, SeededCompletion, optimiser
 from tacit.models import DeepFactorisation
 from tacit.problems import MatrixCompletion
 
@@ -33,17 +33,15 @@ def test_without_noise_the_limit_is_theorem_3_3s(results):
     """The dashed line of the figure is what flow reaches."""
     options = {"depth": 3, "noise": 0.0, "scale": [1e-1, 1e-4], "seed": 0}
     made = reproduce("depth/fig11", preset="smoke", results=results, **options)
-    from tacit.experiments.depth.fig11 import Fig11
-
     scales = np.array([1e-1, 1e-4])
     found = made.dataset["stable_rank"].sel({"depth": 3, "noise": 0.0, "seed": 0, "scale": scales})
-    np.testing.assert_allclose(found, Fig11()._limit(3, scales, made.config), rtol=1e-5)
+    np.testing.assert_allclose(found, made.experiment.limit(3, scales), rtol=1e-5)
 
 
 def test_an_unequal_diagonal_decouples_from_the_identity(results):
     made = reproduce("depth/fig12", preset="smoke", results=results)
     data = made.dataset
-    assert plain_rank(made.config) == pytest.approx(7.5 / 4)
+    assert made.experiment.plain_rank == pytest.approx(7.5 / 4)
     ends = data["stable_rank"].sel({"ratio": np.inf, "scale": 1e-5})
     np.testing.assert_allclose(ends, 7.5 / 4, atol=1e-3)
     deep, shallow = (data["stable_rank"].sel(ratio=10.0, scale=1e-5, depth=L) for L in (3, 2))
@@ -55,7 +53,7 @@ def test_every_optimiser_run_is_counted(results):
     data = made.dataset
     assert sum(made.outcomes.values()) == data["outcome"].size
     assert (data["best_loss"] <= data["loss"] + 1e-15).all()
-    assert (data["best_loss"] <= made.config.gate).all()
+    assert (data["best_loss"] <= made.experiment.gate).all()
     notes = [panel.note for panel in made.figure().panels]
     assert notes == ["4 converged; 4 of 4 count"] * 2
 
@@ -69,8 +67,6 @@ def start(depth=3, size=4):
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_an_optimiser_takes_the_steps_of_pytorch(name):
     torch = pytest.importorskip("torch")
-    from tacit.experiments.depth._optimiser_cell import optimiser
-
     model, rate = start(), DEFAULTS[name]
     problem = MatrixCompletion(np.eye(4), np.eye(4, dtype=bool))
     ours = descend(model, problem, optimiser(name), stop=Stop(25), rate=rate, progress=False)
@@ -93,8 +89,6 @@ def test_an_optimiser_takes_the_steps_of_pytorch(name):
 
 def test_one_entry_a_step_is_the_gradient_of_that_entry():
     """Every step changes the product's loss through one entry; lanes draw their own."""
-    from tacit.experiments.depth._one_entry import OneEntry, SeededCompletion
-
     model = start(depth=2)
     problem = MatrixCompletion(np.eye(4), np.eye(4, dtype=bool))
     with jax.enable_x64(True):

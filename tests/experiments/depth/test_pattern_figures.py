@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 
-from tacit.experiments import find_experiment, load_reference, reproduce
-from tacit.experiments.depth.fig4 import CONNECTED, DISCONNECTED
+from tacit.experiments import ReproductionError, find_experiment, load_reference, reproduce
+from tacit.experiments.depth.any_pattern import AnyPattern
+from tacit.experiments.depth.fig4 import KINDS, Fig4
+from tacit.experiments.depth.fig10 import Fig10
+from tacit.measures import effective_rank
 from tacit.problems import Pattern
+from tacit.theory.depth import disconnected_limit
+
+CONNECTED, DISCONNECTED = KINDS["connected"], KINDS["disconnected"]
 
 
 @pytest.fixture(scope="module")
@@ -18,16 +24,16 @@ def test_fig4_has_exactly_the_23_patterns_of_the_paper():
     assert {p.name for p in classes} == {*CONNECTED, *DISCONNECTED}
     assert all(Pattern.named(name).is_connected for name in CONNECTED)
     assert not any(Pattern.named(name).is_connected for name in DISCONNECTED)
-    config = find_experiment("depth/fig4").presets["paper"]
-    assert (len(CONNECTED), len(DISCONNECTED), len(config.pattern)) == (17, 6, 23)
-    assert len(config.seed) == 10
+    paper = Fig4.from_preset("paper")
+    assert (len(CONNECTED), len(DISCONNECTED), len(paper.pattern)) == (17, 6, 23)
+    assert len(paper.seed) == 10
 
 
 def test_fig4_at_smoke(folder):
     made = reproduce("depth/fig4", preset="smoke", results=folder)
     data = made.dataset
     assert data.sizes["pattern"] == 8
-    trained = data["loss"] <= made.config.gate
+    trained = data["loss"] <= made.experiment.gate
     assert float(trained.mean()) > 0.95
     rank = data["effective_rank"].where(trained)
     assert ((rank >= 1 - 1e-9) & (rank <= 3)).where(trained, True).all()
@@ -35,17 +41,9 @@ def test_fig4_at_smoke(folder):
     assert float(apart.sel(depth=2)) > 1.2
     assert float(apart.sel(depth=3)) < 1.05
     # A fully disconnected pattern of depth 2 has a closed form: the same draw, the same rank.
-    import jax
-
-    from tacit.experiments.depth._completion import drawn
-    from tacit.measures import effective_rank
-    from tacit.theory.depth import disconnected_limit
-
-    with jax.enable_x64(True):
-        target, start = drawn(2, 3, jax.numpy.asarray([1]), jax.numpy.asarray([1e-1]))
-    first, second = (np.asarray(factor)[0] for factor in start.factors)
+    (target,), ((first, second),) = made.experiment.draw_trials(2, [1], [1e-1])
     mask = Pattern.named("001.010.100").mask
-    limit = disconnected_limit(second, first, mask, np.asarray(target)[0]).product
+    limit = disconnected_limit(second, first, mask, target).product
     ours = data["effective_rank"].sel(pattern="001.010.100", depth=2, scale=1e-1, seed=1)
     np.testing.assert_allclose(float(ours), effective_rank(limit), atol=1e-5)
     assert len(made.figure().panels) == 3
@@ -66,14 +64,14 @@ def test_fig10_at_smoke(folder):
     wanted = np.exp(-(p * np.log(p)).sum())
     found = data["family_rank"].sel({"depth": 2, "ratio": 2.0}).isel(seed=0)
     np.testing.assert_allclose(found, wanted, atol=1e-6)
-    assert len(find_experiment("depth/fig10").presets["paper"].seed) == 1000
+    assert len(Fig10.from_preset("paper").seed) == 1000
     assert len(made.figure().panels) == 2
 
 
 def test_any_pattern_at_smoke(folder):
     made = reproduce("depth/any-pattern", preset="smoke", results=folder)
     data = made.dataset
-    trained = data["loss"] <= made.config.gate
+    trained = data["loss"] <= made.experiment.gate
     assert float(trained.mean()) > 0.9
     assert (data["groups_seen"] == data["groups"]).where(trained, True).all()
     gaussian, identity = (data["groups"].sel(start=s) for s in ("gaussian", "identity"))
@@ -84,16 +82,9 @@ def test_any_pattern_at_smoke(folder):
     assert float(rank.sel(start="gaussian", depth=3).mean()) < 1.05
     assert float(rank.sel(start="identity", depth=3).mean()) > 1.2
     # The diagonal from a vanishing start, by its own closed form.
-    import jax
-
-    from tacit.experiments.depth._completion import drawn
-    from tacit.theory.depth import disconnected_limit
-
-    with jax.enable_x64(True):
-        target, start = drawn(2, 3, jax.numpy.asarray([1]), jax.numpy.asarray([1e-16]))
-    first, second = (np.asarray(factor)[0] for factor in start.factors)
+    (target,), ((first, second),) = made.experiment.draw_trials(2, [1], [1e-16])
     mask = Pattern.classes(3, 3)[6].mask
-    closed = disconnected_limit(second, first, mask, np.asarray(target)[0]).product
+    closed = disconnected_limit(second, first, mask, target).product
     lane = data.sel({"start": "gaussian", "depth": 2, "pattern": 6, "seed": 1, "scale": 1e-5})
     for name in ("limit_spectrum", "smaller_spectrum"):
         found = lane[name].values.reshape(-1, 3)
@@ -103,19 +94,11 @@ def test_any_pattern_at_smoke(folder):
     assert (small["smaller_loss"] < 1e-10).all()
     assert (small["smaller_spectrum"].max("scale") == small["smaller_spectrum"].min("scale")).all()
     assert len(made.figure().panels) == 3
-    assert len(find_experiment("depth/any-pattern").presets["paper"].pattern) == len(
-        Pattern.classes(4, 4)
-    )
+    assert len(AnyPattern.from_preset("paper").pattern) == len(Pattern.classes(4, 4))
     assert Pattern.classes(3, 3)[6] == Pattern.diagonal(3).canonical()
 
 
-def test_most_diagonal_masks_and_a_number_out_of_range(tmp_path):
-    from tacit.experiments import ReproductionError
-    from tacit.experiments.depth._groups import most_diagonal
-
-    mask = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1]], bool)
-    assert np.trace(most_diagonal(mask)) == 3
-    assert Pattern(most_diagonal(mask)).canonical() == Pattern(mask).canonical()
+def test_a_number_out_of_range_says_how_many_patterns_there_are(tmp_path):
     with pytest.raises(ReproductionError, match="there are 25 patterns"):
         reproduce("depth/any-pattern", preset="smoke", results=tmp_path, pattern=25, depth=2)
 

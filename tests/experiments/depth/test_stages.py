@@ -1,13 +1,13 @@
 """depth/fig3, fig31 to fig33 and plasticity at their smallest presets, against other numbers."""
 
-import dataclasses
-
+import jax
 import numpy as np
 import pytest
 import scipy.integrate
 
-from tacit.experiments import UsageError, find_experiment, reproduce
-from tacit.experiments.depth.fig3 import Fig3Config
+from tacit.experiments import UsageError, reproduce
+from tacit.experiments.depth.fig3 import Fig3
+from tacit.experiments.depth.fig31to33 import Fig32, Fig33
 from tacit.measures import effective_rank, stable_rank
 from tacit.theory.depth import lazy_bound, plasticity_bound
 
@@ -44,7 +44,7 @@ def test_every_stage_of_fig3_ends_at_the_goal(fig3):
     assert list(data["stage"].values) == ["pre", "warm", "cold"]
     assert (data["stage_outcome"] == "converged").all()
     assert (data["outcome"] == "converged").all()
-    assert float(data["loss"].max()) <= fig3.config.goal
+    assert float(data["loss"].max()) <= fig3.experiment.goal
     # More entries, a smaller error; and a warm start carries along what the first fit had.
     error = data["error"].mean("seed").sel(scale=0.01)
     assert (error.sel(stage="cold") < error.sel(stage="pre")).all()
@@ -54,15 +54,11 @@ def test_every_stage_of_fig3_ends_at_the_goal(fig3):
 
 def test_pre_training_of_fig3_is_gradient_flow(fig3):
     """Depth 2: the same numbers, integrated by SciPy to the time that the flow reports."""
-    import jax
-
-    from tacit.experiments.depth._fig3_cell import drawn
-
     with jax.enable_x64(True):
-        target, start, patterns = drawn(0, 0.01, 2, fig3.config)
+        target, start, patterns = fig3.experiment.draw_trial(0, 0.01, 2)
     target = np.asarray(target)
     assert patterns[0] <= patterns[1]
-    assert patterns[0].count == fig3.config.few
+    assert patterns[0].count == fig3.experiment.few
     assert abs(target.std() - 1) < 0.3
     run = fig3.dataset.sel(depth=2, seed=0, scale=0.01, stage="pre")
     A, B = np.asarray(start.factors[1]), np.asarray(start.factors[0])
@@ -74,9 +70,9 @@ def test_pre_training_of_fig3_is_gradient_flow(fig3):
 
 def test_fig3_says_what_cannot_be():
     with pytest.raises(UsageError, match="more: received 10"):
-        Fig3Config(few=20, more=10)
+        Fig3(few=20, more=10)
     with pytest.raises(UsageError, match="rank: received 50"):
-        Fig3Config(size=30, rank=50, few=10, more=20)
+        Fig3(size=30, rank=50, few=10, more=20)
 
 
 @pytest.fixture(scope="module")
@@ -106,12 +102,18 @@ def test_the_warm_start_of_fig31_is_that_of_theorem_4_2(fig31, added):
 
 
 def test_fig32_and_fig33_differ_from_it_in_what_they_say():
-    fig32, fig33 = (find_experiment(f"depth/fig{n}").presets["paper"] for n in (32, 33))
+    fig32, fig33 = (kind.from_preset("paper") for kind in (Fig32, Fig33))
     assert fig32.added == (10.0,)
     assert (fig32.first, fig32.second) == (1.0, 1.0)
     assert fig33.added == (0.5,)
     assert (fig33.first, fig33.second) == (1.0, 2.0)
-    assert dataclasses.replace(fig33, second=1.0, added=(10.0,)) == fig32
+    same = fig33.replace(second=1.0, added=(10.0,))
+    assert (same.axes(), same.constants()) == (fig32.axes(), fig32.constants())
+
+
+def example(size, ratio):
+    """w_ij = c^(j−i), entry by entry."""
+    return np.array([[ratio ** (j - i) for j in range(size)] for i in range(size)], float)
 
 
 @pytest.fixture(scope="module")
@@ -122,10 +124,8 @@ def plasticity(tmp_path_factory):
 
 def test_the_lazy_condition_is_theorem_4_3s(plasticity):
     """Depth 2 from α I: pre-training ends at A = B = I, where the theorem is evaluated alone."""
-    from tacit.experiments.depth._plasticity_cell import example
-
-    size = plasticity.config.size
-    for added in plasticity.config.added:
+    size = plasticity.experiment.size
+    for added in plasticity.experiment.added:
         run = plasticity.dataset.sel(depth=2, start="identity", added=added, seed=0)
         target = example(size, added)
         assert np.linalg.matrix_rank(target) == 1
@@ -137,9 +137,7 @@ def test_the_lazy_condition_is_theorem_4_3s(plasticity):
 
 
 def test_the_warm_start_of_plasticity_is_gradient_flow(plasticity):
-    from tacit.experiments.depth._plasticity_cell import example
-
-    size = plasticity.config.size
+    size = plasticity.experiment.size
     target = example(size, 0.4)
     A, B = two_factor_flow(np.eye(size), np.eye(size), target, np.triu(target) > 0, 200.0)
     run = plasticity.dataset.sel({"depth": 2, "start": "identity", "added": 0.4, "seed": 0})
@@ -150,9 +148,10 @@ def test_the_warm_start_of_plasticity_is_gradient_flow(plasticity):
 
 
 def test_the_gap_counts_only_runs_that_converged(plasticity):
-    from tacit.experiments.depth.plasticity import gap_of
+    def gap(runs):
+        return plasticity.experiment.gap(plasticity.experiment.counted(runs, "stable_rank"))
 
     data = plasticity.dataset.copy(deep=True)
-    assert np.isfinite(gap_of(data).sel(depth=2)).all()
+    assert np.isfinite(gap(data).sel(depth=2)).all()
     data["outcome"][...] = "stopped"
-    assert np.isnan(gap_of(data)).all()
+    assert np.isnan(gap(data)).all()

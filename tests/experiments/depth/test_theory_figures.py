@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.experiments import find_experiment, load_reference, reproduce
-from tacit.theory.depth import limit_singular_values
+from tacit.experiments.depth.fig9 import Fig9
 
 CURVES = {
     "depth/fig2": (1.0, 10, 1),
@@ -33,9 +33,9 @@ def test_curves_are_those_of_their_parameters(name, tmp_path):
     ranks = (spectra**2).sum(axis=0) / spectra[0] ** 2
     np.testing.assert_allclose(data["stable_rank"], ranks, rtol=1e-12)
     assert "αᴸ" in made.figure().panels[0].x.label
-    config = find_experiment(name).presets["paper"]
-    assert (config.target, config.blocks, config.block_size) == (w, n, s)
-    assert min(config.scale) == pytest.approx(1e-10)
+    paper = find_experiment(name).from_preset("paper")
+    assert (paper.target, paper.blocks, paper.block_size) == (w, n, s)
+    assert min(paper.scale) == pytest.approx(1e-10)
 
 
 def test_the_ends_of_the_ratio_are_allowed(tmp_path):
@@ -61,7 +61,7 @@ def test_training_ends_at_the_limit_also_from_the_point_left_out(trained):
     np.testing.assert_allclose(data["others"], data["predicted_others"], rtol=1e-8)
     assert trained.as_expected
     assert len(trained.figure().panels) == 3
-    assert min(find_experiment("depth/fig9").presets["paper"].scale) == 1e-10
+    assert min(Fig9.from_preset("paper").scale) == 1e-10
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +70,9 @@ def plane(tmp_path_factory):
 
 
 def test_the_plane_holds_theory_everywhere_and_flow_where_asked(plane):
-    data, config = plane.dataset, plane.config
+    data, asked = plane.dataset, plane.experiment
     ran = np.isfinite(data["flow_rank"])
-    assert int(ran.sum()) == 2 * len(config.flow_ratio) * len(config.flow_scale)
+    assert int(ran.sum()) == 2 * len(asked.flow_ratio) * len(asked.flow_scale)
     assert float(abs(data["flow_rank"] - data["stable_rank"]).max()) < 1e-8
     assert ((data["stable_rank"] >= 1) & (data["stable_rank"] <= 3 + 1e-12)).all()
     np.testing.assert_allclose(  # depth 2 in closed form
@@ -82,21 +82,6 @@ def test_the_plane_holds_theory_everywhere_and_flow_where_asked(plane):
     )
     assert plane.as_expected
     assert len(plane.figure().panels) == 2
-
-
-@pytest.mark.parametrize("depth", [3, 4, 7, 10])
-@pytest.mark.parametrize("blocks", [2, 5])
-def test_the_boundary_in_closed_form_is_half_way(depth, blocks):
-    from tacit.experiments.depth.phase import PhaseConfig, _boundary
-
-    config = PhaseConfig(blocks=blocks, target=2.0)
-    scale = 1e-25
-    edge = float(_boundary(depth, np.array(scale), config))
-    limit = limit_singular_values(
-        depth=depth, scale=scale ** (1 / depth), ratio=edge, blocks=blocks, target=2.0
-    )
-    rank = 1 + (blocks - 1) * (limit.others / limit.first) ** 2
-    np.testing.assert_allclose(rank, (1 + blocks) / 2, rtol=1e-3)
 
 
 @pytest.mark.parametrize("name", [*CURVES, "depth/fig9", "depth/phase"])

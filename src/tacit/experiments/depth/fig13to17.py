@@ -6,23 +6,24 @@ RMSProp and Adagrad with PyTorch's default hyper-parameters. Runs are gated by t
 best iterate, and how they ended is counted: not every one of these methods settles.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
+import xarray
+from numpy.typing import ArrayLike
 
-from tacit.claims import Claim, claim_about_fraction, claim_about_mean
-from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, Shade
-from tacit.experiments._base import OUTCOME, OUTCOMES, Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._lines import median_line
-from tacit.experiments._parameter import parameter
-from tacit.store import DEPTH, METHOD, SCALE, SEED, Variable
-from tacit.sweep import Batch
-
-if TYPE_CHECKING:
-    import xarray
+from tacit._types import Array, PyTree
+from tacit.descent import AbstractMethod, Advance, Lanes, Objective, Stop, descend
+from tacit.draw import Axis, Figure, HorizontalRule, Panel, Shade, median_lines
+from tacit.experiments import OUTCOMES, Batch, Claims, Variable, fixed, swept
+from tacit.experiments.depth.completion import CompletionExperiment
+from tacit.measures import singular_values_or_nan, stable_ranks
+from tacit.models import DeepFactorisation
+from tacit.problems import MatrixCompletion
 
 METHODS = {
     "sgd": "SGD, one entry a step",
@@ -31,202 +32,214 @@ METHODS = {
     "rmsprop": "RMSProp",
     "adagrad": "Adagrad",
 }
-FIGURES = dict(zip(METHODS, range(13, 18), strict=True))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fig13To17Config(Config):
-    """Parameters of depth/fig13-17; the defaults are the paper's, rates those of PyTorch."""
+class SeededCompletion(eqx.Module):
+    """A completion with a number of its own, from which its lane draws entries."""
 
-    method: tuple[str, ...] = parameter(
-        tuple(METHODS), "the optimiser", choices=tuple(METHODS), swept=True
+    completion: MatrixCompletion
+    seed: Array
+
+    def loss(self, model: DeepFactorisation) -> Array:
+        return self.completion.loss(model)
+
+    def loss_and_step(self, model: DeepFactorisation, step: Array) -> tuple[Array, PyTree]:
+        """The loss over all entries, and the gradient of the entry that this step draws."""
+        mask, target = self.completion.mask, self.completion.target
+        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(1), self.seed), step)
+        number = jax.random.randint(key, (), 0, jnp.sum(mask))
+        entry = (jnp.cumsum(mask) == number + 1).reshape(mask.shape) & mask
+        product, pullback = model.product_and_pullback()
+        error = jnp.where(mask, product - target, 0)
+        return 0.5 * jnp.sum(error * error), pullback(jnp.where(entry, error, 0))
+
+
+class OneEntry(AbstractMethod):
+    """Plain stochastic gradient descent, one entry of Ω drawn uniformly at each step.
+
+    The loss that stops a lane is that of all entries: one entry that happens to fit ends nothing.
+    """
+
+    def init(self, params: PyTree, objective: Objective) -> Array:
+        return jnp.int32(0)  # it counts its steps
+
+    def advance(
+        self, params: PyTree, state: Array, objective: Objective, rate: Array | None
+    ) -> Advance:
+        loss, gradient = objective.problem.loss_and_step(objective.model(params), state)
+        gradient = eqx.filter(gradient, eqx.is_inexact_array)
+        pace = 1.0 if rate is None else rate
+        norm = jnp.sqrt(sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(gradient)))
+        moved = jax.tree.map(lambda p, g: p - (pace * g).astype(p.dtype), params, gradient)
+        return Advance(params=moved, state=state + 1, loss=loss, gradient_norm=norm)
+
+
+def optimiser(name: str) -> AbstractMethod | optax.GradientTransformation:
+    """An optimiser of rate one with PyTorch's other defaults.
+
+    Adagrad's ε stands inside the root here, so that 1e-20 is PyTorch's 1e-10 outside of it.
+    """
+    return {
+        "sgd": OneEntry(),
+        "momentum": optax.sgd(1.0, momentum=0.9),
+        "adam": optax.adam(1.0, b1=0.9, b2=0.999, eps=1e-8),
+        "rmsprop": optax.rmsprop(1.0, decay=0.99, eps=1e-8, eps_in_sqrt=False),
+        "adagrad": optax.adagrad(1.0, initial_accumulator_value=0.0, eps=1e-20),
+    }[name]
+
+
+class Fig13To17(CompletionExperiment):
+    """Stable rank of a completed diagonal against depth: SGD to Adagrad."""
+
+    id, figure = "depth/fig13-17", "Figures 13 to 17"
+
+    method: tuple[str, ...] = swept(tuple(METHODS), "the optimiser", choices=tuple(METHODS))
+    depth: tuple[int, ...] = swept((2, 3, 4, 5), "number L of factors", low=2, high=10)
+    scale: tuple[float, ...] = swept(
+        (1e-1, 1e-3, 1e-5), "initial scale αᴸ of the product", low=1e-20, high=10.0
     )
-    depth: tuple[int, ...] = parameter(
-        (2, 3, 4, 5), "number L of factors", low=2, high=10, swept=True
-    )
-    scale: tuple[float, ...] = parameter(
-        (1e-1, 1e-3, 1e-5),
-        "initial scale αᴸ of the product",
-        low=1e-20,
-        high=10.0,
-        swept=True,
-    )
-    seed: tuple[int, ...] = parameter(tuple(range(10)), "trial: the start", low=0, swept=True)
-    size: int = parameter(5, "rows and columns of the matrix", low=2, high=20)
-    sgd_rate: float = parameter(1e-3, "learning rate of SGD", low=1e-8, high=1.0)
-    momentum_rate: float = parameter(1e-3, "learning rate of momentum (0.9)", low=1e-8, high=1.0)
-    adam_rate: float = parameter(1e-3, "learning rate of Adam", low=1e-8, high=1.0)
-    rmsprop_rate: float = parameter(1e-2, "learning rate of RMSProp", low=1e-8, high=1.0)
-    adagrad_rate: float = parameter(1e-2, "learning rate of Adagrad", low=1e-8, high=1.0)
-    steps: int = parameter(1_000_000, "steps at most", low=1, high=100_000_000)
-    patience: int = parameter(
+    seed: tuple[int, ...] = swept(range(10), "trial: the start", low=0)
+    size: int = fixed(5, "rows and columns of the matrix", low=2, high=20)
+    # Rates are PyTorch's defaults, where it has one.
+    sgd_rate: float = fixed(1e-3, "learning rate of SGD", low=1e-8, high=1.0)
+    momentum_rate: float = fixed(1e-3, "learning rate of momentum (0.9)", low=1e-8, high=1.0)
+    adam_rate: float = fixed(1e-3, "learning rate of Adam", low=1e-8, high=1.0)
+    rmsprop_rate: float = fixed(1e-2, "learning rate of RMSProp", low=1e-8, high=1.0)
+    adagrad_rate: float = fixed(1e-2, "learning rate of Adagrad", low=1e-8, high=1.0)
+    steps: int = fixed(1_000_000, "steps at most", low=1)
+    patience: int = fixed(
         200_000,
         "steps without a best loss lower by a hundredth after which a run is stalled",
         low=1,
-        high=100_000_000,
     )
-    goal: float = parameter(1e-10, "loss of a converged run", low=0.0, high=1.0)
-    gate: float = parameter(
-        1e-4,
-        "runs whose best loss is larger do not count",
-        low=0.0,
-        high=1.0,
-        analysis=True,
+    goal: float = fixed(1e-10, "loss of a converged run", low=0.0, high=1.0)
+    gate: float = fixed(
+        1e-4, "runs whose best loss is larger do not count", low=0.0, high=1.0, analysis=True
     )
 
-
-_SHALLOW = (
-    "Ten trials are too few to decide: over 4,000 starts of 5 × 5 the flow's stable rank has the "
-    "mean 1.56 and the standard deviation 0.27 in closed form."
-)
-
-
-class Fig13To17(Experiment):
-    """Stable rank against depth and scale for five optimisers, with how every run ended."""
-
-    id = "depth/fig13-17"
-    paper = "depth"
-    figure = "Figures 13 to 17"
-    summary = "stable rank of a completed diagonal against depth: SGD to Adagrad"
-    version = 1
-    Config = Fig13To17Config
-    presets: ClassVar[Mapping[str, Fig13To17Config]] = {
-        "smoke": Fig13To17Config(
-            method=("sgd", "adam"), depth=(2, 3), scale=(1e-3,), seed=(0, 1), sgd_rate=0.05,
-            steps=6_000,
-        ),
-        "quick": Fig13To17Config(sgd_rate=0.02, momentum_rate=5e-3, steps=40_000, patience=10_000),
-        "paper": Fig13To17Config(),
+    presets = {
+        "smoke": dict(method=("sgd", "adam"), depth=(2, 3), scale=(1e-3,), seed=range(2),
+                      sgd_rate=0.05, steps=6_000),
+        "quick": dict(sgd_rate=0.02, momentum_rate=5e-3, steps=40_000, patience=10_000),
+        "paper": {},
     }  # fmt: skip
-    batch_by = (DEPTH, METHOD)
+    batch_by = ("depth", "method")
 
-    def variables(self, config: Fig13To17Config) -> dict[str, Variable]:
+    def counts(self, runs: xarray.Dataset) -> xarray.DataArray:
+        return runs["best_loss"] <= self.gate
+
+    def variables(self) -> dict[str, Variable]:
         """Last and best iterate: an optimiser that does not settle ends anywhere near its best."""
         return {
-            "outcome": OUTCOME,
-            "stable_rank": Variable((), "1", "stable rank of the last product"),
-            "best_stable_rank": Variable((), "1", "stable rank of the product of least loss"),
-            "loss": Variable((), "1", "loss of the last product"),
-            "best_loss": Variable((), "1", "least loss"),
-            "steps_taken": Variable((), "1", "steps", "int64"),
+            "stable_rank": Variable("stable rank of the last product"),
+            "best_stable_rank": Variable("stable rank of the product of least loss"),
+            "loss": Variable("loss of the last product"),
+            "best_loss": Variable("least loss"),
+            "steps_taken": Variable("steps", dtype="int64"),
         }
 
-    def cell(self, batch: Batch, config: Fig13To17Config) -> Mapping[str, Any]:
-        """All scales and trials of a depth and an optimiser as one program."""
-        from tacit.experiments.depth._optimiser_cell import optimised
+    def cell(self, batch: Batch) -> dict[str, ArrayLike]:
+        depth, method, size = batch.one("depth"), batch.one("method"), self.size
+        seeds, alpha = batch.column("seed"), batch.column("scale") ** (1 / depth)
+        rngs = [np.random.default_rng([int(seed), depth]) for seed in seeds]
+        draws = np.stack([rng.standard_normal((depth, size, size)) for rng in rngs])
+        starts = self.factorisations(np.moveaxis(alpha[:, None, None, None] * draws, 1, 0))
+        problem: Any = MatrixCompletion(np.eye(size), np.eye(size, dtype=bool))
+        if method == "sgd":
+            with jax.enable_x64(True):
+                problem = Lanes.stack([SeededCompletion(problem, jnp.uint32(s)) for s in seeds])
+        stop = Stop(
+            self.steps, loss=self.goal, diverged=1e12, patience=self.patience, progress=1e-2
+        )
+        rate = getattr(self, f"{method}_rate")
+        result = descend(
+            starts, problem, optimiser(method), stop=stop, rate=rate, title=batch.label
+        )
+        last, best = (self.products(models) for models in (result.model, result.best))
+        return {
+            "outcome": result.outcome,
+            "stable_rank": stable_ranks(singular_values_or_nan(last)),
+            "best_stable_rank": stable_ranks(singular_values_or_nan(best)),
+            "loss": result.loss,
+            "best_loss": result.best_loss,
+            "steps_taken": result.steps,
+        }
 
-        return optimised(batch, config)
-
-    def claims(self, dataset: "xarray.Dataset", config: Fig13To17Config) -> list[Claim]:
-        """The trend of depth at the smallest scale, optimiser by optimiser."""
-        fits = dataset["best_loss"] <= config.gate
-        rank = dataset["best_stable_rank"].where(fits).sel({SCALE: min(config.scale)})
-        deepest = max(config.depth)
-        found = []
-        for method in config.method:
-            place, words = f"Figure {FIGURES[method]}", METHODS[method]
-            runs = rank.sel({METHOD: method})
-            if 2 in config.depth:
-                found.append(
-                    claim_about_mean(
-                        _present(runs.sel({DEPTH: 2}).values),
-                        name=f"{method}: depth 2 stays high",
-                        statement=f"{words}: from αᴸ = {min(config.scale):g} the mean stable rank "
-                        "of depth 2 is at least 1.5.",
-                        place=place,
-                        at_least=1.5,
-                        because=_SHALLOW if config.size == 5 else "",
-                    )
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim, deepest = Claims(), max(self.depth)
+        ends = self.counted(runs, "best_stable_rank").sel(scale=min(self.scale))
+        few = (
+            "Ten trials are too few to decide: over 4,000 starts of 5 × 5 the flow's stable rank "
+            "has the mean 1.56 and the standard deviation 0.27 in closed form."
+        )
+        for method in self.method:
+            place = f"Figure {13 + list(METHODS).index(method)}"
+            words, rank = METHODS[method], ends.sel({"method": method})
+            whence = f"{words}: from αᴸ = {min(self.scale):g} the"
+            if 2 in self.depth:
+                claim.mean(
+                    f"{method}: depth 2 stays high",
+                    rank.sel(depth=2),
+                    says=f"{whence} mean stable rank of depth 2 is at least 1.5.",
+                    at_least=1.5,
+                    note=few if self.size == 5 else "",
+                    place=place,
                 )
-            if {2, 3} <= set(config.depth):
-                found.append(
-                    claim_about_mean(
-                        _present((runs.sel({DEPTH: 2}) - runs.sel({DEPTH: 3})).values),
-                        name=f"{method}: depth 3 lies below depth 2",
-                        statement=f"{words}: from αᴸ = {min(config.scale):g} the stable rank of "
-                        "depth 3 is smaller than that of depth 2.",
-                        place=place,
-                        at_least=0.0,
-                    )
+            if {2, 3} <= set(self.depth):
+                claim.mean(
+                    f"{method}: depth 3 lies below depth 2",
+                    rank.sel(depth=2) - rank.sel(depth=3),
+                    says=f"{whence} stable rank of depth 3 is smaller than that of depth 2.",
+                    at_least=0.0,
+                    place=place,
                 )
             if deepest > 2:
-                found.append(
-                    claim_about_mean(
-                        _present(runs.sel({DEPTH: deepest}).values),
-                        name=f"{method}: depth {deepest} ends near rank one",
-                        statement=f"{words}: from αᴸ = {min(config.scale):g} the mean stable rank "
-                        f"of depth {deepest} is at most 1.2.",
-                        place=place,
-                        at_most=1.2,
-                    )
+                claim.mean(
+                    f"{method}: depth {deepest} ends near rank one",
+                    rank.sel(depth=deepest),
+                    says=f"{whence} mean stable rank of depth {deepest} is at most 1.2.",
+                    at_most=1.2,
+                    place=place,
                 )
-            good = fits.sel({METHOD: method})
-            found.append(
-                claim_about_fraction(
-                    int(good.sum()),
-                    int(good.size),
-                    name=f"{method}: runs that count",
-                    statement=f"{words}: at least 90% of the runs reach a loss of {config.gate:g} "
-                    "at their best.",
-                    place="(ours)",
-                    at_least=0.9,
-                )
+            claim.fraction(
+                f"{method}: runs that count",
+                self.counts(runs).sel({"method": method}),
+                says=f"{words}: at least 90% of the runs reach a loss of {self.gate:g} at their "
+                "best.",
+                at_least=0.9,
+                place="(ours)",
             )
-        return found
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig13To17Config, claims: Sequence[Claim]
-    ) -> Figure:
+    def draw(self, runs: xarray.Dataset) -> Figure:
         """One panel an optimiser, with its outcomes underneath."""
-        depths, scales = np.array(sorted(config.depth)), sorted(config.scale, reverse=True)
-        rank = dataset["best_stable_rank"].where(dataset["best_loss"] <= config.gate)
-        upper = rank.quantile(0.75, SEED).max()
+        scales, rank = sorted(self.scale, reverse=True), self.counted(runs, "best_stable_rank")
+        shades = Shade.by_value(scales)
+        upper = rank.quantile(0.75, "seed").max()
         top = max(2.1, 1.06 * float(upper)) if np.isfinite(upper) else 2.1
+        x, y = Axis("depth L", ticks=sorted(self.depth)), Axis("stable rank", limits=(0.9, top))
+        rule = HorizontalRule(1.0, label="rank one")
         panels = []
-        for method in config.method:
-            marks: list[Mark] = [HorizontalRule(1.0, label="rank one")]
-            for shade, scale in zip(Shade.family(len(scales)), scales, strict=True):
-                table = rank.sel({METHOD: method, SCALE: scale, DEPTH: depths})
-                marks += median_line(
-                    depths,
-                    table.transpose(DEPTH, SEED).values,
-                    label=f"αᴸ = {scale:g}",
-                    colour=shade,
-                )
-            rate = getattr(config, f"{method}_rate")
-            panels.append(
-                Panel(
-                    f"{METHODS[method]}, rate {rate:g}",
-                    Axis("depth L", ticks=depths),
-                    Axis("stable rank", limits=(0.9, top)),
-                    marks,
-                    legend="best",
-                    note=outcome_words(dataset, method, config.gate),
-                )
-            )
+        for method in self.method:
+            this, rate = {"method": method}, getattr(self, f"{method}_rate")
+            at, note = rank.sel({**this, "scale": scales}), self._note(runs.sel(this))
+            lines = median_lines(at, "depth", by="scale", label="αᴸ = {scale:g}", colour=shades)
+            title = f"{METHODS[method]}, rate {rate:g}"
+            panels.append(Panel(title, x, y, [rule, *lines], legend="best", note=note))
         return Figure(
             "Depth lowers the rank under other optimisers too",
             panels,
             columns=3,
-            caption=(
-                f"{config.size} × {config.size}, diagonal of ones observed, Gaussian factors, "
-                "hyper-parameters other than the rate as in PyTorch, "
-                f"{len(config.seed)} trials: median and middle half of the iterate of least loss, "
-                f"for runs whose least loss is at most {config.gate:g}. Converged: a loss of "
-                f"{config.goal:g} within {config.steps:,} steps; stalled: no better by a hundredth "
-                f"for {config.patience:,} steps."
-            ),
+            caption=f"{self.size} × {self.size}, diagonal of ones observed, Gaussian factors, "
+            "hyper-parameters other than the rate as in PyTorch, "
+            f"{len(self.seed)} trials: median and middle half of the iterate of least loss, for "
+            f"runs whose least loss is at most {self.gate:g}. Converged: a loss of {self.goal:g} "
+            f"within {self.steps:,} steps; stalled: no better by a hundredth for "
+            f"{self.patience:,} steps.",
         )
 
-
-def outcome_words(dataset: "xarray.Dataset", method: str, gate: float) -> str:
-    """How the runs of an optimiser ended, and how many count."""
-    runs = dataset.sel({METHOD: method})
-    ends = runs["outcome"].values.ravel()
-    counts = [f"{int((ends == word).sum())} {word}" for word in OUTCOMES if (ends == word).any()]
-    good = int((runs["best_loss"] <= gate).sum())
-    return f"{', '.join(counts)}; {good} of {ends.size} count"
-
-
-def _present(values: np.ndarray) -> np.ndarray:
-    return values[~np.isnan(values)]
+    def _note(self, runs: xarray.Dataset) -> str:
+        """How the runs ended, and how many count."""
+        ends = runs["outcome"].values
+        words = [f"{(ends == word).sum()} {word}" for word in OUTCOMES if (ends == word).any()]
+        return f"{', '.join(words)}; {int(self.counts(runs).sum())} of {ends.size} count"

@@ -3,27 +3,27 @@
 The comparison: effective rank and error of a completed 100 × 100 matrix of rank 5, after training
 on 2,000 entries (pre), after going on with 1,000 more (warm), and after starting again with all
 3,000 (cold), for depths 2, 3, 4. Shallow factorisations carry the rank of the first fit along.
+
+The paper gives sizes, rank, depths and numbers of entries, but neither the size of the target nor
+that of the start. Here entries of the target have unit variance, and those of a factor have
+standard deviation α/√d at the start, with αᴸ = `scale` for every depth.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+import xarray
+from numpy.typing import ArrayLike
 
-from tacit.claims import Claim, claim_about_mean, claim_about_value
+from tacit.claims import mean_half_width
+from tacit.descent import DescentResult, GradientFlow, Lanes, StabilisedRungeKutta
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points
-from tacit.experiments._base import OUTCOME, Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._errors import UsageError
-from tacit.experiments._parameter import parameter
-from tacit.experiments.depth._stages import STAGE_WORDS, STAGES, per_stage
-from tacit.store import DEPTH, SCALE, SEED, STAGE, Variable
-from tacit.sweep import Batch
-
-if TYPE_CHECKING:
-    import xarray
+from tacit.experiments import Batch, Claims, UsageError, Variable, fixed, swept
+from tacit.experiments.depth.stages import STAGES, StagedExperiment
+from tacit.models import DeepFactorisation
+from tacit.problems import MatrixCompletion, Pattern, low_rank_matrix
 
 TRIAL_RANKS = {
     2: {"pre": 12.3, "warm": 9.47, "cold": 7.54},
@@ -47,35 +47,33 @@ _SCATTER = (
     "means are 12.75, 9.68 and 7.71 with standard errors of 0.06, 0.04 and 0.02: the worst is 3.7% "
     "off, between 2.7% and 4.6%, and the claim holds."
 )
+_SMALL = dict(size=30, rank=2, few=240, more=360)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fig3Config(Config):
-    """Parameters of depth/fig3.
+class Fig3(StagedExperiment):
+    """Warm against cold start on more entries of a matrix of rank 5, by depth."""
 
-    The paper gives sizes, rank, depths and numbers of entries, but neither the size of the target
-    nor that of the start. Here entries of the target have unit variance, and those of a factor
-    have standard deviation α/√d at the start, with αᴸ = `scale` for every depth.
-    """
+    id, figure = "depth/fig3", "Figure 3"
 
-    depth: tuple[int, ...] = parameter((2, 3, 4), "number L of factors", low=1, high=8, swept=True)
-    scale: tuple[float, ...] = parameter(
-        (0.01,),
-        "αᴸ of a start whose entries have standard deviation α/√d",
-        low=1e-12,
-        high=10.0,
-        swept=True,
+    depth: tuple[int, ...] = swept((2, 3, 4), "number L of factors", low=1, high=8)
+    scale: tuple[float, ...] = swept(
+        (0.01,), "αᴸ of a start whose entries have standard deviation α/√d", low=1e-12, high=10.0
     )
-    seed: tuple[int, ...] = parameter(
-        tuple(range(4)), "trial: target, entries and start", low=0, swept=True
-    )
-    size: int = parameter(100, "rows and columns of the matrix", low=4, high=300)
-    rank: int = parameter(5, "rank of the target", low=1, high=100)
-    few: int = parameter(2000, "entries of the pre-training", low=1, high=90_000)
-    more: int = parameter(3000, "entries after it, the first ones among them", low=1, high=90_000)
-    goal: float = parameter(1e-4, "loss ½ Σ (…)² at which a stage ends", low=0.0, high=1.0)
-    tolerance: float = parameter(1e-3, "relative tolerance of the flow", low=1e-8, high=1e-1)
-    attempts: int = parameter(5_000, "steps of the solver at most", low=1, high=10_000_000)
+    seed: tuple[int, ...] = swept(range(4), "trial: target, entries and start", low=0)
+    size: int = fixed(100, "rows and columns of the matrix", low=4, high=300)
+    rank: int = fixed(5, "rank of the target", low=1, high=100)
+    few: int = fixed(2000, "entries of the pre-training", low=1, high=90_000)
+    more: int = fixed(3000, "entries after it, the first ones among them", low=1, high=90_000)
+    goal: float = fixed(1e-4, "loss ½ Σ (…)² at which a stage ends", low=0.0, high=1.0)
+    tolerance: float = fixed(1e-3, "relative tolerance of the flow", low=1e-8, high=1e-1)
+    attempts: int = fixed(5_000, "steps of the solver at most", low=1)
+
+    presets = {
+        "smoke": dict(depth=(2, 3), seed=range(2), **_SMALL),
+        "quick": dict(seed=range(10), **_SMALL),
+        "paper": {},
+    }
+    batch_by = "depth"
 
     def check(self) -> None:
         """Entries nest inside the matrix."""
@@ -87,195 +85,161 @@ class Fig3Config(Config):
         if self.rank > self.size:
             raise UsageError(f"rank: received {self.rank}, it must be at most size = {self.size}")
 
-
-_SMALL: dict[str, Any] = {"size": 30, "rank": 2, "few": 240, "more": 360}
-
-
-class Fig3(Experiment):
-    """Effective rank and error before and after more observations, warm and cold."""
-
-    id = "depth/fig3"
-    paper = "depth"
-    figure = "Figure 3"
-    summary = "warm against cold start on more entries of a matrix of rank 5, by depth"
-    version = 1
-    Config = Fig3Config
-    presets: ClassVar[Mapping[str, Fig3Config]] = {
-        "smoke": Fig3Config(depth=(2, 3), seed=(0, 1), **_SMALL),
-        "quick": Fig3Config(seed=tuple(range(10)), **_SMALL),
-        "paper": Fig3Config(),
-    }
-    batch_by = (DEPTH,)
-
-    def variables(self, config: Fig3Config) -> dict[str, Variable]:
-        """Everything for each of the three stages; `outcome` is the worst of them."""
+    def variables(self) -> dict[str, Variable]:
         return {
-            "outcome": OUTCOME,
-            "stage_outcome": per_stage("how the stage ended", "str"),
-            "effective_rank": per_stage("effective rank of the product"),
-            "stable_rank": per_stage("stable rank of the product"),
-            "error": per_stage("‖X − W*‖ / ‖W*‖ over all entries"),
-            "loss": per_stage("loss at the end"),
-            "steps_taken": per_stage("steps of the solver", "int64"),
-            "time": per_stage("time of the flow at the end"),
+            **super().variables(),
+            "error": Variable("‖X − W*‖ / ‖W*‖ over all entries", "stage"),
+            "steps_taken": Variable("steps of the solver", "stage", dtype="int64"),
+            "time": Variable("time of the flow at the end", "stage"),
         }
 
-    def coordinates(self, config: Fig3Config) -> dict[str, Sequence[Any] | np.ndarray]:
-        """The stages."""
-        return {STAGE: STAGES}
+    def draw_trial(
+        self, seed: int, scale: float, depth: int
+    ) -> tuple[jax.Array, DeepFactorisation, tuple[Pattern, ...]]:
+        """Target, start and both patterns; the first and the last are the same for every depth."""
+        target_key, pattern_key, start_key = jax.random.split(jax.random.key(seed), 3)
+        d = self.size
+        target = low_rank_matrix(d, d, rank=self.rank, key=target_key) / jnp.sqrt(self.rank)
+        patterns = Pattern.nested(d, d, counts=(self.few, self.more), key=pattern_key)
+        deviation = scale ** (1 / depth) / np.sqrt(d)
+        start = DeepFactorisation.random([d] * (depth + 1), scale=deviation, key=start_key)
+        return target, start, patterns
 
-    def cell(self, batch: Batch, config: Fig3Config) -> Mapping[str, Any]:
-        """All trials of a depth, in three stages."""
-        from tacit.experiments.depth._fig3_cell import complete_in_stages
+    @property
+    def method(self) -> GradientFlow:
+        """Flow with many stages a step: the tail of deeper ones is long, and stiff."""
+        solver = StabilisedRungeKutta(most=250)
+        return GradientFlow(solver, rtol=self.tolerance, atol=1e-3 * self.tolerance)
 
-        return complete_in_stages(batch, config)
+    def cell(self, batch: Batch) -> dict[str, ArrayLike]:
+        depth = batch.one("depth")
+        with jax.enable_x64(True):
+            trials = [
+                self.draw_trial(int(seed), float(scale), depth)
+                for seed, scale in zip(batch.column("seed"), batch.column("scale"), strict=True)
+            ]
+            few, more = (
+                Lanes.stack([MatrixCompletion(target, p[stage]) for target, _, p in trials])
+                for stage in (0, 1)
+            )
+        starts = Lanes.stack([start for _, start, _ in trials])
+        legs = [(self.method, self.attempts)]
+        ends = self.run_stages(starts, few, more, legs, goal=self.goal, label=batch.label)
+        wanted = np.stack([np.asarray(target) for target, _, _ in trials])
 
-    def claims(self, dataset: "xarray.Dataset", config: Fig3Config) -> list[Claim]:
+        def error(end: DescentResult) -> np.ndarray:
+            off = np.linalg.norm(self.products(end.model) - wanted, axis=(1, 2))
+            return off / np.linalg.norm(wanted, axis=(1, 2))
+
+        return {
+            **self.measure(ends),
+            "error": self.by_stage(ends, error),
+            "steps_taken": self.by_stage(ends, lambda end: end.steps),
+            "time": self.by_stage(ends, lambda end: end.report["time"]),
+        }
+
+    def claims(self, runs: xarray.Dataset) -> Claims:
         """Who keeps which rank; at the paper's sizes also the numbers of an earlier run."""
-        runs = dataset.sel({SCALE: config.scale[0]})
-        rank = runs["effective_rank"].where(runs["outcome"] == "converged")
-        error = runs["error"].where(runs["outcome"] == "converged")
-        found = []
-
-        def samples(table: "xarray.DataArray", depth: int, stage: str) -> np.ndarray:
-            return table.sel({DEPTH: depth, STAGE: stage}).values
-
-        def present(values: np.ndarray) -> np.ndarray:
-            return values[~np.isnan(values)]
-
-        depths = sorted(config.depth)
-        gaps = {L: samples(rank, L, "warm") - samples(rank, L, "cold") for L in depths}
+        claim, depths = Claims("Figure 3, top row"), sorted(self.depth)
+        runs = runs.sel(scale=self.scale[0])
+        rank, error = self.counted(runs, "effective_rank"), self.counted(runs, "error")
+        gap = self.gap(rank)
         for depth in depths:
             shallow = depth == 2
-            found.append(
-                claim_about_mean(
-                    present(gaps[depth] / samples(rank, depth, "cold")),
-                    name=f"warm over cold, depth {depth}",
-                    statement=f"Depth {depth}: a warm start ends at an effective rank "
-                    + ("at least a tenth above" if shallow else "within a tenth of")
-                    + " that of a cold start.",
-                    place="Figure 3, top row",
-                    at_least=0.1 if shallow else None,
-                    at_most=None if shallow else 0.1,
-                )
+            claim.mean(
+                f"warm over cold, depth {depth}",
+                (gap / rank.sel(stage="cold")).sel(depth=depth),
+                says=f"Depth {depth}: a warm start ends at an effective rank "
+                f"{'at least a tenth above' if shallow else 'within a tenth of'} that of a cold "
+                "start.",
+                at_least=0.1 if shallow else None,
+                at_most=None if shallow else 0.1,
             )
         if 2 in depths:
-            found.append(
-                claim_about_mean(
-                    present(samples(error, 2, "warm") / samples(error, 2, "cold")),
-                    name="the price, depth 2",
-                    statement="Depth 2: the error after a warm start is at least a tenth larger "
-                    "than after a cold one.",
-                    place="Figure 3, bottom row",
-                    at_least=1.1,
-                )
+            errors = error.sel(depth=2)
+            claim.mean(
+                "the price, depth 2",
+                errors.sel(stage="warm") / errors.sel(stage="cold"),
+                says="Depth 2: the error after a warm start is at least a tenth larger than after "
+                "a cold one.",
+                at_least=1.1,
+                place="Figure 3, bottom row",
             )
         for less, deeper in itertools.pairwise(depths):
-            found.append(
-                claim_about_mean(
-                    present(gaps[less] - gaps[deeper]),
-                    name=f"the gap falls from depth {less} to {deeper}",
-                    statement=f"Depth {deeper} loses less plasticity than depth {less}: the gap "
-                    "in effective rank between warm and cold start is smaller.",
-                    place="section 4",
-                    at_least=0.0,
-                )
+            claim.mean(
+                f"the gap falls from depth {less} to {deeper}",
+                gap.sel(depth=less) - gap.sel(depth=deeper),
+                says=f"Depth {deeper} loses less plasticity than depth {less}: the gap in "
+                "effective rank between warm and cold start is smaller.",
+                at_least=0.0,
+                place="section 4",
             )
-        found += self._trial(rank, config)
-        found.append(
-            claim_about_value(
-                float((runs["outcome"] == "converged").mean()),
-                name="every run converges",
-                statement=f"Every run reaches a loss of {config.goal:g} in all three stages.",
-                place="(ours)",
-                at_least=1.0,
-            )
+        setting = (self.size, self.rank, self.few, self.more, self.scale[0])
+        if setting == (100, 5, 2000, 3000, 0.01):
+            self._claim_about_trial(claim, rank)
+        claim.value(
+            "every run converges",
+            self.counts(runs).mean(),
+            says=f"Every run reaches a loss of {self.goal:g} in all three stages.",
+            at_least=1.0,
+            place="(ours)",
         )
-        return found
+        return claim
 
-    def _trial(self, rank: "xarray.DataArray", config: Fig3Config) -> list[Claim]:
-        setting = (config.size, config.rank, config.few, config.more, config.scale[0])
-        if setting != (100, 5, 2000, 3000, 0.01):
-            return []
-        found = []
-        for depth, stages in TRIAL_RANKS.items():
-            if depth not in config.depth:
-                continue
-            means = rank.sel({DEPTH: depth}).mean(SEED, skipna=True)
-            off = {s: abs(float(means.sel({STAGE: s})) / value - 1) for s, value in stages.items()}
+    def _claim_about_trial(self, claim: Claims, rank: xarray.DataArray) -> None:
+        for depth in (depth for depth in TRIAL_RANKS if depth in self.depth):
+            ranks, at = TRIAL_RANKS[depth], rank.sel(depth=depth)
+            means = at.mean("seed", skipna=True)
+            off = {s: abs(float(means.sel(stage=s)) / ranks[s] - 1) for s in ranks}
             worst = max(off, key=lambda stage: off[stage])
-            found.append(
-                claim_about_value(
-                    off[worst],
-                    error=_half_width(rank.sel({DEPTH: depth, STAGE: worst})) / stages[worst],
-                    name=f"an earlier run's ranks, depth {depth}",
-                    statement=f"Depth {depth}: mean effective ranks of pre, warm and cold are "
-                    f"within 5% of {stages['pre']:g}, {stages['warm']:g} and {stages['cold']:g}.",
-                    place="(ours)",
-                    at_most=0.05,
-                    because=_SCATTER if depth == 2 else "",
-                )
+            # The earlier run had other trials: ours scatter around the same mean.
+            error = mean_half_width(at.sel(stage=worst).dropna("seed").values) / ranks[worst]
+            claim.value(
+                f"an earlier run's ranks, depth {depth}",
+                off[worst],
+                error=error,
+                says=f"Depth {depth}: mean effective ranks of pre, warm and cold are within 5% of "
+                f"{ranks['pre']:g}, {ranks['warm']:g} and {ranks['cold']:g}.",
+                at_most=0.05,
+                note=_SCATTER if depth == 2 else "",
+                place="(ours)",
             )
-        return found
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig3Config, claims: Sequence[Claim]
-    ) -> Figure:
+    def draw(self, runs: xarray.Dataset) -> Figure:
         """Both rows of the paper's figure: a line for each depth, a point for each trial."""
-        runs = dataset.sel({SCALE: config.scale[0]})
-        counted = runs["outcome"] == "converged"
-        panels = [
-            _stage_panel(
-                "effective rank", runs["effective_rank"].where(counted), config, rule=config.rank
-            ),
-            _stage_panel("relative error", runs["error"].where(counted), config, rule=None),
-        ]
-        out = int(counted.size - counted.sum())
+        runs = runs.sel(scale=self.scale[0])
+        rule, note = (
+            HorizontalRule(self.rank, label="rank of the target"),
+            "; ".join(STAGES.values()),
+        )
+        rank = self._marks(self.counted(runs, "effective_rank"))
+        error = self._marks(self.counted(runs, "error"))
+        ticks = dict(zip((0.0, 1.0, 2.0), STAGES, strict=True))
+        x = Axis("stage", ticks=ticks, limits=(-0.4, len(STAGES) - 0.6))
+        y, log = Axis("effective rank"), Axis("relative error", scale="log")
         return Figure(
             "Depth keeps a warm start plastic",
-            panels,
+            [
+                Panel("effective rank", x, y, [rule, *rank], legend="best", note=note),
+                Panel("relative error", x, log, error, legend="best"),
+            ],
             columns=2,
-            caption=(
-                f"{config.size} × {config.size} targets of rank {config.rank} with entries of unit "
-                f"variance; {config.few:,} entries, then {config.more:,}. Gaussian factors of "
-                f"standard deviation α/√d with αᴸ = {config.scale[0]:g}, gradient flow to a loss "
-                f"of {config.goal:g}. Lines: median of {len(config.seed)} trials; points: trials. "
-                f"{out} of {counted.size} runs left out for a stage that did not end there."
-            ),
+            caption=f"{self.size} × {self.size} targets of rank {self.rank} with entries of unit "
+            f"variance; {self.few:,} entries, then {self.more:,}. Gaussian factors of standard "
+            f"deviation α/√d with αᴸ = {self.scale[0]:g}, gradient flow to a loss of "
+            f"{self.goal:g}. Lines: median of {len(self.seed)} trials; points: trials. "
+            f"{self.left_out(runs)} for a stage that did not end there.",
         )
 
-
-def _half_width(values: "xarray.DataArray") -> float:
-    """Half of Student's interval of the mean over trials: the earlier run had other ones."""
-    from scipy.stats import t
-
-    runs = values.values[~np.isnan(values.values)]
-    if runs.size < 2:
-        return float("inf")
-    return float(t.ppf(0.975, runs.size - 1) * runs.std(ddof=1) / np.sqrt(runs.size))
-
-
-def _stage_panel(
-    name: str, values: "xarray.DataArray", config: Fig3Config, *, rule: float | None
-) -> Panel:
-    x = np.arange(len(STAGES), dtype=float)
-    marks: list[Mark] = []
-    if rule is not None:
-        marks.append(HorizontalRule(rule, label="rank of the target"))
-    for colour, depth in enumerate(sorted(config.depth)):
-        table = values.sel({DEPTH: depth}).transpose(STAGE, SEED).values
-        middle = [np.nanmedian(row) if np.isfinite(row).any() else np.nan for row in table]
-        shift = 0.05 * (colour - (len(config.depth) - 1) / 2)
-        places = np.repeat(x + shift, table.shape[1])
-        marks += [
-            Line(x + shift, middle, label=f"L = {depth}", colour=colour, width=1.2),
-            Points(places, table.ravel(), colour=colour, size=3.5, opacity=0.7),
-        ]
-    ticks = dict(zip(x.tolist(), STAGES, strict=True))
-    return Panel(
-        name,
-        Axis("stage", ticks=ticks, limits=(-0.4, len(STAGES) - 0.6)),
-        Axis(name, scale="linear" if rule is not None else "log"),
-        marks,
-        note="; ".join(STAGE_WORDS.values()) if rule is not None else None,
-    )
+    def _marks(self, values: xarray.DataArray) -> list[Mark]:
+        marks: list[Mark] = []
+        for colour, depth in enumerate(sorted(self.depth)):
+            at = values.sel(depth=depth).transpose("stage", "seed")
+            x = np.arange(len(STAGES)) + 0.05 * (colour - (len(self.depth) - 1) / 2)
+            places = np.repeat(x, at.sizes["seed"])
+            middle = at.median("seed")
+            marks += [
+                Line(x, middle, label=f"L = {depth}", colour=colour, width=1.2),
+                Points(places, at.values.ravel(), colour=colour, size=3.5, opacity=0.7),
+            ]
+        return marks

@@ -1,109 +1,244 @@
 """depth, Figures 31 to 33: warm against cold start on one entry more of a 2 × 2 matrix.
 
+The comparison: rank and the entry w₂₁ that is never observed, after pre-training on the diagonal,
+after going on with w₁₂ (warm) and after starting again with it (cold), against the ratio m of the
+start (7). At m = ∞ and equal diagonal entries Theorem 4.2 bounds the stable rank from below.
 Figure 31's caption says w₁₂ = 0.5, the text about it w₁₂ = 0.1: both are shown. The text's numbers
 (a bound of 1.45 on the stable rank, 1.8 observed) belong to one of them.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import xarray
+from numpy.typing import ArrayLike
 
-from tacit.claims import Claim, claim_about_value
-from tacit.experiments.depth._two_by_two import TwoByTwo, TwoByTwoConfig
-from tacit.store import ADDED, RATIO, STAGE
+from tacit.descent import Lanes
+from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points
+from tacit.experiments import Batch, Claims, Variable, fixed, swept
+from tacit.experiments.depth.completion import FlowExperiment
+from tacit.experiments.depth.stages import STAGES, StagedExperiment
+from tacit.models import DeepFactorisation
+from tacit.theory.depth import disconnected_limit, plasticity_bound
 
-if TYPE_CHECKING:
-    import xarray
-
+INFINITE = float("inf")
 TEXT, CAPTION = 0.1, 0.5
 MEASURED = 1.8189
 """Stable rank after the warm start at m = ∞, w* = 1, w₁₂ = 0.1, in an earlier run."""
 
+NAMES = {"effective rank": "effective_rank", "stable rank": "stable_rank", "w₂₁": "hidden_entry"}
 
-def _presets(**options: Any) -> Mapping[str, TwoByTwoConfig]:
-    whole = TwoByTwoConfig(**options)
-    return {
-        "smoke": TwoByTwoConfig(**options, ratio=(2.0, 100.0, float("inf"))),
-        "quick": whole,
-        "paper": whole,
-    }
+
+class TwoByTwo(StagedExperiment, FlowExperiment):
+    """Rank and the hidden entry after warm and cold starts, against m."""
+
+    ratio: tuple[float, ...] = swept(
+        (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1e3, 1e4, 1e6, INFINITE),
+        "m: diagonal over off-diagonal entries of every factor at the start",
+        low=1.0,
+    )
+    added: tuple[float, ...] = swept(
+        (CAPTION, TEXT), "w₁₂, observed after pre-training", low=1e-3, high=1e3
+    )
+    first: float = fixed(1.0, "w₁₁", low=1e-3, high=1e3)
+    second: float = fixed(1.0, "w₂₂", low=1e-3, high=1e3)
+    depth: int = fixed(2, "number L of factors", low=2, high=10)
+    scale: float = fixed(1e-3, "α: diagonal entries of every factor", low=1e-20, high=1.0)
+    goal: float = fixed(1e-16, "loss of a converged stage", low=0.0, high=1.0)
+    tolerance: float = fixed(1e-10, "relative tolerance of the flow", low=1e-13, high=1e-2)
+    attempts: int = fixed(3_000, "steps of the explicit solver at most", low=1)
+    tail_attempts: int = fixed(2_000, "steps of the implicit solver at most", low=1)
+
+    presets = {"smoke": dict(ratio=(2.0, 100.0, INFINITE)), "quick": {}, "paper": {}}
+    title: ClassVar[str] = "A warm start keeps the rank of the first fit"
+    remark: ClassVar[str] = ""
+
+    def variables(self) -> dict[str, Variable]:
+        return {
+            **super().variables(),
+            "hidden_entry": Variable("w₂₁, never observed", "stage"),
+            "gap": Variable("pre-training: largest entry of |product − closed form|"),
+        }
+
+    def cell(self, batch: Batch) -> dict[str, ArrayLike]:
+        targets = np.empty((len(batch), 2, 2))
+        targets[:, 0, 0], targets[:, 1, 1] = self.first, self.second
+        targets[:, 0, 1] = batch.column("added")
+        targets[:, 1, 0] = self.first * self.second / targets[:, 0, 1]  # rank one
+        diagonal = np.eye(2, dtype=bool)
+        few, more = (
+            self.completions(targets, m) for m in (diagonal, np.triu(np.ones_like(diagonal)))
+        )
+        starts = Lanes.stack(
+            [
+                DeepFactorisation.coupled(2, self.depth, scale=self.scale, ratio=ratio)
+                for ratio in batch.column("ratio")
+            ]
+        )
+        legs = self.legs(self.depth)
+        ends = self.run_stages(starts, few, more, legs, goal=self.goal, label=batch.label)
+        gap = np.full(len(batch), np.nan)
+        if self.depth == 2:
+            first, second = (np.asarray(factor) for factor in starts.tree.factors)
+            limit = disconnected_limit(second, first, diagonal, targets).product
+            gap = np.abs(self.products(ends["pre"].model) - limit).max(axis=(1, 2))
+        return {
+            **self.measure(ends),
+            "hidden_entry": self.by_stage(ends, lambda end: self.products(end.model)[:, 1, 0]),
+            "gap": gap,
+        }
+
+    def _bound(self, added: float) -> float | None:
+        """Theorem 4.2's bound on the stable rank at m = ∞, where there is one."""
+        if self.depth != 2 or self.first != self.second:
+            return None
+        return float(plasticity_bound(self.first, added).stable_rank)
+
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim = Claims("(ours)")
+        claim.value(
+            "every run converges",
+            self.counts(runs).mean(),
+            says=f"Every stage of every run reaches a loss of {self.goal:g}.",
+            at_least=1.0,
+        )
+        if self.depth == 2:
+            claim.value(
+                "pre-training's closed form",
+                runs["gap"].max(skipna=False),
+                says="Pre-training ends at its closed-form limit, to 1e-6 in every entry.",
+                at_most=1e-6,
+                place="Proposition 4.1",
+            )
+        for added in self.added:
+            self._claim_about(claim, runs.sel(added=added), added)
+        return claim
+
+    def _claim_about(self, claim: Claims, runs: xarray.Dataset, added: float) -> None:
+        words, finite = f"w₁₂ = {added:g}", [m for m in self.ratio if 10 <= m < INFINITE]
+        if finite:
+            rank = runs["effective_rank"].sel(ratio=finite)
+            claim.value(
+                f"a warm start keeps rank, {words}",
+                self.gap(rank).min(skipna=False),
+                says=f"{words}: from every finite m ≥ 10 the effective rank after a warm start is "
+                "above that after a cold one.",
+                at_least=0.0,
+                place=f"{self.figure}, left and middle",
+            )
+        if INFINITE not in self.ratio:
+            return
+        end, bound = runs.sel(ratio=INFINITE, stage="warm"), self._bound(added)
+        claim.value(
+            f"w₂₁ < 0 at m = ∞, {words}",
+            end["hidden_entry"],
+            says=f"{words}: from α I a warm start ends at w₂₁ < 0, where the rank-one matrix has "
+            f"{self.first * self.second / added:g}.",
+            at_most=0.0,
+            place=f"{self.figure}, right; Theorem 4.2",
+        )
+        if bound is not None:
+            claim.value(
+                f"Theorem 4.2's bound, {words}",
+                end["stable_rank"],
+                says=f"{words}: from α I the stable rank after a warm start is at least "
+                f"{bound:.4f}.",
+                at_least=bound,
+                place="Theorem 4.2",
+            )
+
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        """A row of three panels for each value that is added."""
+        return Figure(
+            self.title,
+            [self._panel(kind, runs, added) for added in self.added for kind in NAMES],
+            columns=3,
+            caption=f"2 × 2, w₁₁ = {self.first:g}, w₂₂ = {self.second:g}; {self.depth} factors "
+            f"with α = {self.scale:g} on the diagonal and α/m elsewhere; gradient flow to a loss "
+            f"of {self.goal:g}. {self.remark}",
+        )
+
+    def _panel(self, kind: str, runs: xarray.Dataset, added: float) -> Panel:
+        values, bound = runs[NAMES[kind]].sel(added=added), self._bound(added)
+        finite = np.array(sorted(m for m in self.ratio if m < INFINITE))
+        far = finite[-1] * 30 if finite.size else 1.0
+        marks: list[Mark] = []
+        if kind == "w₂₁":
+            wanted = self.first * self.second / added
+            marks += [HorizontalRule(wanted, label="rank-one completion"), HorizontalRule(0.0)]
+        for colour, (stage, words) in enumerate(STAGES.items()):
+            at = values.sel(stage=stage)
+            if finite.size:
+                line = at.sel(ratio=finite)
+                marks.append(Line(finite, line, label=words, colour=colour, marker="o"))
+            if INFINITE in self.ratio:
+                end = at.sel(ratio=[INFINITE])
+                marks.append(Points([far], end, colour=colour, marker="D", size=6))
+        if kind == "stable rank" and bound is not None:
+            label = "Theorem 4.2: warm, m = ∞, is above"
+            marks.append(HorizontalRule(bound, label=label, colour="warning"))
+        ticks = {1.0: "10⁰", 1e2: "10²", 1e4: "10⁴", 1e6: "10⁶"}
+        ticks = {place: tick for place, tick in ticks.items() if place <= finite.max(initial=1.0)}
+        if INFINITE in self.ratio:
+            ticks[float(far)] = "∞"
+        title = "the entry never seen" if kind == "w₂₁" else kind
+        x = Axis("m, diagonal over off-diagonal", scale="log", ticks=ticks)
+        return Panel(f"w₁₂ = {added:g}: {title}", x, Axis(kind), marks)
 
 
 class Fig31(TwoByTwo):
-    """w* = 1 on the diagonal; w₁₂ as in the caption and as in the text."""
+    """Warm against cold start, 2 × 2: the caption's w₁₂ = 0.5 and the text's 0.1."""
 
-    id = "depth/fig31"
-    figure = "Figure 31"
-    summary = "warm against cold start, 2 × 2: the caption's w₁₂ = 0.5 and the text's 0.1"
-    presets: ClassVar[Mapping[str, TwoByTwoConfig]] = _presets(added=(CAPTION, TEXT))
+    id, figure = "depth/fig31", "Figure 31"
+    remark = (
+        f"The paper's caption says w₁₂ = {CAPTION:g}, its text w₁₂ = {TEXT:g} with a stable rank "
+        "of about 1.8 at m = ∞ and a bound of 1.45: those numbers belong to the latter."
+    )
 
-    def claims(self, dataset: "xarray.Dataset", config: TwoByTwoConfig) -> list[Claim]:
+    def claims(self, runs: xarray.Dataset) -> Claims:
         """Those of all three figures, and which w₁₂ the text's numbers belong to."""
-        found = super().claims(dataset, config)
-        setting = (config.first, config.second, config.depth, config.scale)
-        if setting != (1.0, 1.0, 2, 1e-3) or np.inf not in config.ratio:
-            return found
-        ends = dataset["stable_rank"].sel({RATIO: np.inf, STAGE: "warm"})
-        for value, name in ((TEXT, "text"), (CAPTION, "caption")):
-            if value not in config.added:
-                continue
-            rank = float(ends.sel({ADDED: value}))
-            found.append(
-                claim_about_value(
-                    abs(rank - 1.8),
-                    name=f"the text's 1.8 with the {name}'s w₁₂",
-                    statement=f"With w₁₂ = {value:g} the stable rank is about 1.8: within 0.05.",
-                    place="appendix C.2 and Figure 31's caption",
+        claim = super().claims(runs)
+        setting = (self.first, self.second, self.depth, self.scale)
+        if setting != (1.0, 1.0, 2, 1e-3) or INFINITE not in self.ratio:
+            return claim
+        ends = runs["stable_rank"].sel(ratio=INFINITE, stage="warm")
+        wrong = "The caption of Figure 31 says w₁₂ = 0.5 and the text 0.1; the text's numbers are "
+        for name, added in (("text", TEXT), ("caption", CAPTION)):
+            if added in self.added:
+                claim.value(
+                    f"the text's 1.8 with the {name}'s w₁₂",
+                    abs(ends.sel(added=added) - 1.8),
+                    says=f"With w₁₂ = {added:g} the stable rank is about 1.8: within 0.05.",
                     at_most=0.05,
-                    expected="holds" if value == TEXT else "fails",
-                    because=""
-                    if value == TEXT
-                    else "The caption of Figure 31 says w₁₂ = 0.5 and the text 0.1; the text's "
-                    "numbers are those of 0.1.",
+                    fails_because=wrong + "those of 0.1." if name == "caption" else "",
+                    place="appendix C.2 and Figure 31's caption",
                 )
+        if TEXT in self.added:
+            claim.value(
+                "an earlier run's stable rank",
+                abs(ends.sel(added=TEXT) - MEASURED),
+                says=f"With w₁₂ = {TEXT:g} the stable rank is {MEASURED:g} ± 0.001.",
+                at_most=1e-3,
             )
-        if TEXT in config.added:
-            found.append(
-                claim_about_value(
-                    abs(float(ends.sel({ADDED: TEXT})) - MEASURED),
-                    name="an earlier run's stable rank",
-                    statement=f"With w₁₂ = {TEXT:g} the stable rank is {MEASURED:g} ± 0.001.",
-                    place="(ours)",
-                    at_most=1e-3,
-                )
-            )
-        return found
-
-    def words(self, config: TwoByTwoConfig) -> str:
-        """The contradiction."""
-        return (
-            f"The paper's caption says w₁₂ = {CAPTION:g}, its text w₁₂ = {TEXT:g} with a stable "
-            "rank of about 1.8 at m = ∞ and a bound of 1.45: those numbers belong to the latter."
-        )
+        return claim
 
 
 class Fig32(TwoByTwo):
-    """w₁₂ = 10: much to learn."""
+    """Warm against cold start, 2 × 2: w₁₂ = 10, so that w₂₁ should be 0.1."""
 
-    id = "depth/fig32"
-    figure = "Figure 32"
-    summary = "warm against cold start, 2 × 2: w₁₂ = 10, so that w₂₁ should be 0.1"
-    presets: ClassVar[Mapping[str, TwoByTwoConfig]] = _presets(added=(10.0,))
+    id, figure = "depth/fig32", "Figure 32"
+    title = "With much to learn the rank falls, and the hidden entry is wrong all the same"
 
-    def title(self, config: TwoByTwoConfig) -> str:
-        """Rank does not tell it here, the hidden entry does."""
-        return "With much to learn the rank falls, and the hidden entry is wrong all the same"
+    added: tuple[float, ...] = swept(
+        (10.0,), "w₁₂, observed after pre-training", low=1e-3, high=1e3
+    )
 
 
 class Fig33(TwoByTwo):
-    """w₁₁ = 1, w₂₂ = 2: unequal entries on the diagonal."""
+    """Warm against cold start, 2 × 2: diagonal 1 and 2, w₁₂ = 0.5."""
 
-    id = "depth/fig33"
-    figure = "Figure 33"
-    summary = "warm against cold start, 2 × 2: diagonal 1 and 2, w₁₂ = 0.5"
-    presets: ClassVar[Mapping[str, TwoByTwoConfig]] = _presets(second=2.0, added=(0.5,))
+    id, figure = "depth/fig33", "Figure 33"
+    title = "A warm start keeps the rank of the first fit, also from an unequal diagonal"
 
-    def title(self, config: TwoByTwoConfig) -> str:
-        """As in Figure 31."""
-        return "A warm start keeps the rank of the first fit, also from an unequal diagonal"
+    added: tuple[float, ...] = swept((0.5,), "w₁₂, observed after pre-training", low=1e-3, high=1e3)
+    second: float = fixed(2.0, "w₂₂", low=1e-3, high=1e3)

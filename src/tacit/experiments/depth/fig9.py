@@ -5,211 +5,126 @@ the theorem, for a 3 × 3 diagonal of ones. The paper trained by gradient descen
 smallest scale out for its cost; a flow in its own clock reaches it in a few hundred steps.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
-
 import numpy as np
+import xarray
+from numpy.typing import ArrayLike
 
-from tacit.claims import Claim, claim_about_value
-from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points, Shade
-from tacit.experiments._base import OUTCOME, Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._parameter import parameter
-from tacit.store import DEPTH, RATIO, SCALE, Variable
-from tacit.sweep import Batch
-
-if TYPE_CHECKING:
-    import xarray
+from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points, Shade, lines
+from tacit.experiments import Batch, Claims, Variable
+from tacit.experiments.depth.family import FamilyExperiment
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fig9Config(Config):
-    """Parameters of depth/fig9."""
+class Fig9(FamilyExperiment):
+    """Gradient flow on the full matrices against Theorem 3.3, down to αᴸ = 1e-10."""
 
-    depth: tuple[int, ...] = parameter(
-        (2, 3, 4, 5, 10), "number L of factors", low=2, high=20, swept=True
-    )
-    ratio: tuple[float, ...] = parameter(
-        (2.0, 10.0, 100.0, 1e10),
-        "m: diagonal over off-diagonal entries of every factor at the start",
-        low=1.0,
-        swept=True,
-    )
-    scale: tuple[float, ...] = parameter(
-        (1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10),
-        "initial scale αᴸ of the product",
-        low=1e-40,
-        high=10.0,
-        swept=True,
-    )
-    blocks: int = parameter(3, "rows and columns, n = d, the diagonal observed", low=2, high=50)
-    target: float = parameter(1.0, "value w* of every observed entry", low=1e-3, high=1e3)
-    goal: float = parameter(1e-18, "loss of a converged run", low=0.0, high=1.0)
-    tolerance: float = parameter(1e-10, "relative tolerance of the flow", low=1e-13, high=1e-2)
-    attempts: int = parameter(5_000, "steps of the solver at most", low=1, high=10_000_000)
+    id, figure = "depth/fig9", "Figure 9"
 
-
-class Fig9(Experiment):
-    """Trained singular values on top of predicted ones."""
-
-    id = "depth/fig9"
-    paper = "depth"
-    figure = "Figure 9"
-    summary = "gradient flow on the full matrices against Theorem 3.3, down to αᴸ = 1e-10"
-    version = 1
-    Config = Fig9Config
-    presets: ClassVar[Mapping[str, Fig9Config]] = {
-        "smoke": Fig9Config(depth=(2, 3), ratio=(10.0, 1e10), scale=(1e-2, 1e-10)),
-        "quick": Fig9Config(),
-        "paper": Fig9Config(),
+    presets = {
+        "smoke": dict(depth=(2, 3), ratio=(10.0, 1e10), scale=(1e-2, 1e-10)),
+        "quick": {},
+        "paper": {},
     }
-    batch_by = (DEPTH,)
 
-    def variables(self, config: Fig9Config) -> dict[str, Variable]:
-        """Found and predicted, and their largest relative difference."""
+    def variables(self) -> dict[str, Variable]:
         return {
-            "outcome": OUTCOME,
-            "first": Variable((), "1", "σ₁ reached"),
-            "others": Variable((), "1", "σ₂ reached"),
-            "predicted_first": Variable((), "1", "σ₁ of Theorem 3.3"),
-            "predicted_others": Variable((), "1", "σ₂ = … = σ_n of Theorem 3.3"),
-            "gap": Variable((), "1", "largest relative difference of σ₁, …, σ_n"),
-            "loss": Variable((), "1", "loss at the end"),
-            "steps_taken": Variable((), "1", "steps of the solver", "int64"),
-            "time": Variable((), "1", "time of the flow at the end"),
+            "first": Variable("σ₁ reached"),
+            "others": Variable("σ₂ reached"),
+            "predicted_first": Variable("σ₁ of Theorem 3.3"),
+            "predicted_others": Variable("σ₂ = … = σ_n of Theorem 3.3"),
+            "gap": Variable("largest relative difference of σ₁, …, σ_n"),
+            "loss": Variable("loss at the end"),
+            "steps_taken": Variable("steps of the solver", dtype="int64"),
+            "time": Variable("time of the flow at the end"),
         }
 
-    def cell(self, batch: Batch, config: Fig9Config) -> Mapping[str, Any]:
-        """All scales and ratios of one depth as one program."""
-        from tacit.experiments.depth._family_flow import flow_from_family
-        from tacit.theory.depth import limit_singular_values
-
-        depth, scales, ratios = batch.one(DEPTH), batch.column(SCALE), batch.column(RATIO)
-        found = flow_from_family(
-            depth,
-            scales,
-            ratios,
-            blocks=config.blocks,
-            target=config.target,
-            goal=config.goal,
-            tolerance=config.tolerance,
-            attempts=config.attempts,
-            label=batch.label,
-        )
-        predicted = limit_singular_values(
-            depth=depth,
-            scale=scales ** (1 / depth),
-            ratio=ratios,
-            blocks=config.blocks,
-            target=config.target,
-            log=True,
-        )
-        first = np.abs(np.expm1(found["log_first"] - predicted.first))
+    def cell(self, batch: Batch) -> dict[str, ArrayLike]:
+        depth, scales, ratios = batch.one("depth"), batch.column("scale"), batch.column("ratio")
+        result, logs = self.flow(depth, scales, ratios, batch.label)
+        predicted = self.limit(depth, scales, ratios, log=True)
+        first = np.abs(np.expm1(logs[:, 0] - predicted.first))
         # At m = 1 both are zero; what the decomposition leaves there is rounding.
-        compared = np.where(np.isneginf(predicted.others), found["log_first"], predicted.others)
-        others = np.abs(np.expm1(found["log_others"] - compared[:, None])).max(axis=1)
+        alone = np.isneginf(predicted.others)
+        compared = np.where(alone, logs[:, 0], predicted.others)
+        others = np.abs(np.expm1(logs[:, 1:] - compared[:, None])).max(axis=1)
         return {
-            "outcome": found["outcome"],
-            "first": np.exp(found["log_first"]),
-            "others": np.exp(found["log_others"][:, 0]),
+            "outcome": result.outcome,
+            "first": np.exp(logs[:, 0]),
+            "others": np.exp(logs[:, 1]),
             "predicted_first": np.exp(predicted.first),
             "predicted_others": np.exp(predicted.others),
-            "gap": np.where(np.isneginf(predicted.others), first, np.maximum(first, others)),
-            "loss": found["loss"],
-            "steps_taken": found["steps"],
-            "time": found["time"],
+            "gap": np.where(alone, first, np.maximum(first, others)),
+            "loss": result.loss,
+            "steps_taken": result.steps,
+            "time": result.report["time"],
         }
 
-    def claims(self, dataset: "xarray.Dataset", config: Fig9Config) -> list[Claim]:
-        """Agreement everywhere, and at the smallest scale for every depth."""
-        gap = dataset["gap"]
-        smallest = min(config.scale)
-        share = float((dataset["outcome"] == "converged").mean())
-        return [
-            claim_about_value(
-                share,
-                name="every run converges",
-                statement=f"Every run reaches a loss of {config.goal:g}.",
-                place="(ours)",
-                at_least=1.0,
-            ),
-            claim_about_value(
-                float(gap.max(skipna=False)),
-                name="training ends at the theorem's limit",
-                statement="Trained and predicted singular values differ by at most 1e-6, relative.",
-                place="Figure 9, Theorem 3.3",
-                at_most=1e-6,
-            ),
-            claim_about_value(
-                float(gap.sel({SCALE: smallest}).max(skipna=False)),
-                name=f"also from αᴸ = {smallest:g}",
-                statement=f"So they do from αᴸ = {smallest:g}, for the depths "
-                f"{', '.join(map(str, sorted(config.depth)))}: the paper left 1e-10 out.",
-                place="appendix C.1, Figure 9",
-                at_most=1e-6,
-            ),
-        ]
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim, gap, smallest = Claims("Figure 9, Theorem 3.3"), runs["gap"], min(self.scale)
+        claim.value(
+            "every run converges",
+            self.counts(runs).mean(),
+            says=f"Every run reaches a loss of {self.goal:g}.",
+            at_least=1.0,
+            place="(ours)",
+        )
+        claim.value(
+            "training ends at the theorem's limit",
+            gap.max(skipna=False),
+            says="Trained and predicted singular values differ by at most 1e-6, relative.",
+            at_most=1e-6,
+        )
+        claim.value(
+            f"also from αᴸ = {smallest:g}",
+            gap.sel(scale=smallest).max(skipna=False),
+            says=f"So they do from αᴸ = {smallest:g}, for the depths "
+            f"{', '.join(map(str, sorted(self.depth)))}: the paper left 1e-10 out.",
+            at_most=1e-6,
+            place="appendix C.1, Figure 9",
+        )
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig9Config, claims: Sequence[Claim]
-    ) -> Figure:
+    def draw(self, runs: xarray.Dataset) -> Figure:
         """Predicted lines with trained points on top, and the differences."""
-        from tacit.theory.depth import limit_singular_values
-
-        depths, scales = sorted(config.depth), np.array(sorted(config.scale))
-        fine = np.logspace(np.log10(scales[0]), np.log10(scales[-1]), 101)
-        shades = Shade.family(len(depths))
+        runs = runs.sortby("depth")
+        fine = np.logspace(np.log10(min(self.scale)), np.log10(max(self.scale)), 101)
+        shades = Shade.by_value(sorted(self.depth))
         x = Axis("initial scale αᴸ", scale="log")
         y = Axis("singular values of the limit", limits=(0, None))
         panels = []
-        for ratio in sorted(config.ratio):
+        for ratio in sorted(self.ratio):
             marks: list[Mark] = []
-            for shade, depth in zip(shades, depths, strict=True):
-                curve = limit_singular_values(
-                    depth=depth,
-                    scale=fine ** (1 / depth),
-                    ratio=ratio,
-                    blocks=config.blocks,
-                    target=config.target,
-                )
-                runs = dataset.sel({RATIO: ratio, DEPTH: depth, SCALE: scales})
+            for depth, shade in shades.items():
+                curve, at = self.limit(depth, fine, ratio), runs.sel(ratio=ratio, depth=depth)
+                first, others = (np.broadcast_to(values, fine.shape) for values in curve)
                 marks += [
-                    Line(fine, np.broadcast_to(curve.first, fine.shape), colour=shade, width=1.2),
-                    Line(
-                        fine,
-                        np.broadcast_to(curve.others, fine.shape),
-                        colour=shade,
-                        style="dashed",
-                        width=1.2,
-                    ),
-                    Points(scales, runs["first"].values, colour=shade, label=f"L = {depth}"),
-                    Points(scales, runs["others"].values, colour=shade, filled=False),
+                    Line(fine, first, colour=shade, width=1.2),
+                    Line(fine, others, colour=shade, style="dashed", width=1.2),
+                    Points(at["scale"], at["first"], colour=shade, label=f"L = {depth}"),
+                    Points(at["scale"], at["others"], colour=shade, filled=False),
                 ]
-            panels.append(Panel(f"m = {ratio:g}", x, y, marks, legend="outside"))
-        marks = [HorizontalRule(1e-6, label="bound", colour="warning")]
-        worst = dataset["gap"].max(RATIO)
-        for shade, depth in zip(shades, depths, strict=True):
-            values = worst.sel({DEPTH: depth, SCALE: scales}).values
-            marks.append(Line(scales, values, colour=shade, label=f"L = {depth}", marker="o"))
+            panels.append(Panel(f"m = {ratio:g}", x, y, marks))
+        worst = lines(
+            runs["gap"].max("ratio"),
+            "scale",
+            by="depth",
+            label="L = {depth}",
+            colour=shades,
+            marker="o",
+        )
         panels.append(
             Panel(
                 "largest difference over m",
                 x,
                 Axis("relative difference", scale="log"),
-                marks,
-                legend="outside",
-                note=f"{int(dataset['steps_taken'].max())} steps at most",
+                [HorizontalRule(1e-6, label="bound", colour="warning"), *worst],
+                note=f"{int(runs['steps_taken'].max())} steps at most",
             )
         )
         return Figure(
             "Training ends where Theorem 3.3 says",
             panels,
             columns=3,
-            caption=(
-                "Lines: theorem (solid σ₁, dashed σ₂). Points: the ends of gradient flow on the "
-                f"full {config.blocks} × {config.blocks} matrices (filled σ₁, open σ₂), to a loss "
-                f"of {config.goal:g}. The longest run covers a time of "
-                f"{float(dataset['time'].max()):.0e}."
-            ),
+            caption="Lines: theorem (solid σ₁, dashed σ₂). Points: the ends of gradient flow on "
+            f"the full {self.blocks} × {self.blocks} matrices (filled σ₁, open σ₂), to a loss of "
+            f"{self.goal:g}. The longest run covers a time of {float(runs['time'].max()):.0e}.",
         )

@@ -69,6 +69,22 @@ def coupled_groups(
     return numbered
 
 
+def coupled_group_count(
+    factors: Iterable[ArrayLike] | np.ndarray, observed: Any, *, tolerance: float = 1e-12
+) -> int:
+    """The number of groups that the numbers of `coupling` hold together at these very factors.
+
+    Two entries are linked where their coupling is above `tolerance` times the root of the product
+    of what each has with itself; below, it is rounding. Arguments as for `coupling`.
+    """
+    from scipy.sparse.csgraph import connected_components  # not above: slow to import
+
+    matrix = coupling(factors, observed)
+    size = np.sqrt(np.diag(matrix))
+    linked = np.abs(matrix) > tolerance * size[:, None] * size[None, :]
+    return int(connected_components(linked, directed=False)[0])
+
+
 def _reached(supports: list[np.ndarray], mask: Bool[np.ndarray, "rows columns"]) -> list[Any]:
     """The entries of each factor that can ever be nonzero: supports closed under the gradient."""
     while True:
