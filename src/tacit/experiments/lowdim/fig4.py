@@ -142,7 +142,7 @@ class Fig4(LengthsExperiment):
                     fails_because=ANY_START if literal else "",
                 )
                 needs, other = (settling_point(e["length"], e, self.level) for e in (far, near))
-                settles = np.isfinite(other)  # else neither start extrapolates: nothing is said
+                settles = np.isfinite(other)  # else the small start never extrapolates
                 claim.median(
                     f"{teacher}, {method}: larger start, longer sequences",
                     needs[settles] - other[settles],
