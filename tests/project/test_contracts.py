@@ -98,7 +98,7 @@ import json, jax
 before = dict(jax.config.values)
 import tacit, tacit.descent, tacit.models, tacit.measures, tacit.problems, tacit.experiments
 import tacit.statements
-import tacit.experiments.lowdim._balanced
+import tacit.experiments.lowdim.fig1a
 after = dict(jax.config.values)
 print(json.dumps([sorted(k for k in after if repr(after[k]) != repr(before.get(k))), len(before)]))
 """

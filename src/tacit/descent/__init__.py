@@ -6,6 +6,7 @@ from tacit.descent._clock import AbstractClock, HomogeneousClock
 from tacit.descent._descend import descend
 from tacit.descent._flow import Downhill, FlowState, GradientFlow
 from tacit.descent._gauss_newton import GaussNewton
+from tacit.descent._keys import lane_keys
 from tacit.descent._lanes import Lanes
 from tacit.descent._levenberg_marquardt import LevenbergMarquardt
 from tacit.descent._method import AbstractMethod, Advance
@@ -59,5 +60,6 @@ __all__ = [
     "Unrolled",
     "Warm",
     "descend",
+    "lane_keys",
     "run_schedule",
 ]

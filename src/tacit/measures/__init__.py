@@ -14,7 +14,7 @@ from tacit.measures._change import (
     with_truncated_change,
 )
 from tacit.measures._crossing import crossing
-from tacit.measures._extrapolation import extrapolation_error
+from tacit.measures._extrapolation import extrapolation_error, tail_errors
 from tacit.measures._hankel import hankel, hankel_singular_values
 from tacit.measures._rank_rows import effective_ranks, stable_ranks
 from tacit.measures._ranks import (
@@ -30,6 +30,7 @@ from tacit.measures._ranks import (
     stable_rank_from_singular_values,
 )
 from tacit.measures._rotation import kernel_rotation, relative_change
+from tacit.measures._settling import settling_point
 
 __all__ = [
     "balancedness",
@@ -52,12 +53,14 @@ __all__ = [
     "numerical_rank_from_singular_values",
     "outlying_eigenvalues",
     "relative_change",
+    "settling_point",
     "shuffled",
     "singular_values",
     "singular_values_or_nan",
     "stable_rank",
     "stable_rank_from_singular_values",
     "stable_ranks",
+    "tail_errors",
     "truncated",
     "truncation_losses",
     "truncations",

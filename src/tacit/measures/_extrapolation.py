@@ -1,9 +1,11 @@
 """How far a student's impulse response leaves its teacher's beyond the training length."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit._types import precise
+from tacit._types import Float, precise
 from tacit.measures._namespace import Scalar, as_real, namespace_of
 
 
@@ -43,3 +45,32 @@ def extrapolation_error(
     with np.errstate(divide="ignore", invalid="ignore"):
         error = xp.max(xp.abs(s[start:stop] - t[start:stop]))
         return error / xp.max(xp.abs(t[start:stop])) if relative else error
+
+
+def tail_errors(
+    responses: Float[np.ndarray, "lane iterate lag *channels"],
+    targets: Float[np.ndarray, "lane lag *channels"],
+    *,
+    lengths: np.ndarray,
+    horizons: Sequence[int],
+) -> tuple[Float[np.ndarray, "lane iterate horizon"], Float[np.ndarray, "lane iterate horizon"]]:
+    """`extrapolation_error` of many runs at once over the lags k … horizon − 1, and relative ones.
+
+    Each lane has its own target and its own training length k, and several iterates of its student.
+    A response that overflowed is infinitely wrong. Where the teacher's tail is zero (a delay
+    line's) no error is small relative to it: the relative one is infinite.
+    """
+    channels = tuple(range(2, targets.ndim))
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = np.max(np.abs(responses - targets[:, None]), axis=tuple(a + 1 for a in channels))
+    gap = np.where(np.isnan(gap), np.inf, gap)
+    zero = np.max(np.abs(targets), axis=channels)
+    lags = np.arange(targets.shape[1])
+    errors, relative = [], []
+    for horizon in horizons:
+        tail = (lags >= lengths[:, None]) & (lags < horizon)
+        error = np.max(np.where(tail[:, None], gap, 0.0), axis=2)
+        scale = np.max(np.where(tail, zero, 0.0), axis=1)[:, None]
+        errors.append(error)
+        relative.append(np.divide(error, scale, out=np.full_like(error, np.inf), where=scale > 0))
+    return np.stack(errors, axis=2), np.stack(relative, axis=2)

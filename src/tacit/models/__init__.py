@@ -10,6 +10,7 @@ from tacit.models._rate_recurrence import identity
 from tacit.models._rate_rnn import BY_MAPS, BY_VECTORS, Parametrisation, RateRNN
 from tacit.models._scaled_conv import ScaledConv
 from tacit.models._scaled_linear_rnn import ScaledLinearRNN
+from tacit.models._stacked_linear_rnns import impulse_responses, random_linear_rnns
 from tacit.models._stacked_lstm import StackedLSTM
 from tacit.models._transition import AbstractTransition
 
@@ -31,4 +32,6 @@ __all__ = [
     "StackedLSTM",
     "Symmetric",
     "identity",
+    "impulse_responses",
+    "random_linear_rnns",
 ]

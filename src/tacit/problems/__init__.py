@@ -11,6 +11,7 @@ from tacit.problems._lag_weights import (
 )
 from tacit.problems._linear_data import LinearDataLoss, LinearSampledLoss, second_moment_root
 from tacit.problems._memoryless_teachers import linear_teacher, memoryless_teacher
+from tacit.problems._named_teachers import TEACHER_NAMES, named_teacher, teacher_responses
 from tacit.problems._outputs import outputs
 from tacit.problems._pattern import Pattern
 from tacit.problems._population import PopulationLoss
@@ -19,6 +20,7 @@ from tacit.problems._random_sequences import (
     random_rnn_response,
     with_noise,
 )
+from tacit.problems._rational_teacher import rational_teacher
 from tacit.problems._response_loss import ResponseLoss, response
 from tacit.problems._sentences import Seeded, SentenceBatches, Sentences
 from tacit.problems._sequences import SequenceBatches, SequenceLoss
@@ -34,6 +36,7 @@ from tacit.problems._teachers import (
 from tacit.problems.tasks import Cosine, FlipFlop, Mante, Romo, Simple, Task, TaskLoss, Trials
 
 __all__ = [
+    "TEACHER_NAMES",
     "CentredResponse",
     "Cosine",
     "EmpiricalLoss",
@@ -69,14 +72,17 @@ __all__ = [
     "low_rank_matrix",
     "lying_teacher",
     "memoryless_teacher",
+    "named_teacher",
     "outputs",
     "random_rnn_response",
     "random_spectrum",
     "random_unbalanced_teacher",
+    "rational_teacher",
     "response",
     "second_moment_root",
     "spread_weights",
     "step_weights",
+    "teacher_responses",
     "weighted_population_loss",
     "with_noise",
 ]

@@ -7,8 +7,7 @@ import pytest
 import xarray
 
 from tacit.experiments import UsageError, find_experiment, load_reference, reproduce
-from tacit.experiments.lowdim.fig1a import Fig1a, Fig1aConfig
-from tacit.store import ITERATE, LENGTH, METHOD, TEACHER
+from tacit.experiments.lowdim.fig1a import Fig1a
 
 
 @pytest.fixture(scope="module")
@@ -19,10 +18,10 @@ def smoke(tmp_path_factory):
 
 def test_stored_errors_are_those_of_the_stored_responses(smoke):
     data = smoke.dataset
-    for horizon in smoke.config.horizons:
-        for length in smoke.config.length:
+    for horizon in smoke.experiment.horizons:
+        for length in smoke.experiment.length:
             tail = slice(length, horizon)
-            cut = data.sel({LENGTH: length, "horizon": horizon})
+            cut = data.sel({"length": length, "horizon": horizon})
             gap = np.abs(cut["response"] - cut["target"]).isel(lag=tail).max("lag")
             zero = np.abs(cut["target"]).isel(lag=tail).max("lag")
             np.testing.assert_allclose(
@@ -37,8 +36,8 @@ def test_stored_errors_are_those_of_the_stored_responses(smoke):
 
 def test_training_losses_are_those_of_the_stored_responses(smoke):
     data = smoke.dataset
-    for length in smoke.config.length:
-        cut = data.sel({LENGTH: length})
+    for length in smoke.experiment.length:
+        cut = data.sel({"length": length})
         error = (cut["response"] - cut["target"]).isel(lag=slice(0, length))
         loss = (error**2).sum("lag").transpose(*cut["train_loss"].dims)
         np.testing.assert_allclose(cut["train_loss"].values, loss.values, rtol=1e-6, atol=1e-27)
@@ -46,15 +45,15 @@ def test_training_losses_are_those_of_the_stored_responses(smoke):
 
 def test_polish_lowers_the_loss_and_keeps_the_teachers(smoke):
     loss = smoke.dataset["train_loss"]
-    assert (loss.sel({ITERATE: "polished"}) <= loss.sel({ITERATE: "last"})).all()
-    assert (loss.sel({ITERATE: "best"}) <= loss.sel({ITERATE: "last"})).all()
+    assert (loss.sel({"iterate": "polished"}) <= loss.sel({"iterate": "last"})).all()
+    assert (loss.sel({"iterate": "best"}) <= loss.sel({"iterate": "last"})).all()
     target = smoke.dataset["target"]
     np.testing.assert_allclose(target.isel(lag=0).values, 1.0)  # CB = 1
-    spread = target.std(METHOD) + target.std(LENGTH)
+    spread = target.std("method") + target.std("length")
     assert float(spread.max()) < 1e-12  # one teacher for all methods and lengths of a seed
     lags = np.arange(target.sizes["lag"])
     exact = np.mean(np.linspace(-1, 1, 5)[:, None] ** lags, axis=0)
-    well = target.sel({TEACHER: "well-conditioned"}).isel(
+    well = target.sel({"teacher": "well-conditioned"}).isel(
         method=0, loss=0, length=0, seed=0, width=0
     )
     np.testing.assert_allclose(well.values, exact, atol=1e-14)
@@ -75,33 +74,33 @@ def test_results_are_float64(smoke):
             assert variable.dtype == np.float64, name
 
 
-def made_up(config: Fig1aConfig, error, hankel) -> xarray.Dataset:
+def made_up(experiment: Fig1a, error, hankel) -> xarray.Dataset:
     """A dataset as the store gives it, with errors and spectra by hand."""
-    shape = tuple(len(values) for values in config.axes().values())
-    dims = tuple(config.axes())
-    length = np.broadcast_to(np.array(config.length).reshape(1, 1, 1, 1, -1, 1), shape)
+    shape = tuple(len(values) for values in experiment.axes().values())
+    dims = tuple(experiment.axes())
+    length = np.broadcast_to(np.array(experiment.length).reshape(1, 1, 1, 1, -1, 1), shape)
     relative = np.stack([error(length)] * 3, axis=-1)[..., None].repeat(3, axis=-1)
     relative *= np.random.default_rng(0).uniform(0.9, 1.1, relative.shape)
     data = {
-        "relative_error": ((*dims, ITERATE, "horizon"), relative),
-        "train_loss": ((*dims, ITERATE), np.full((*shape, 3), 1e-8)),
+        "relative_error": ((*dims, "iterate", "horizon"), relative),
+        "train_loss": ((*dims, "iterate"), np.full((*shape, 3), 1e-8)),
         "zero_loss": (dims, np.ones(shape)),
         "hankel": ((*dims, "singular_value"), np.broadcast_to(hankel, (*shape, 5)).copy()),
         "polish_outcome": (dims, np.where(length <= 10, "converged", "stopped")),
     }
-    axes = {name: list(values) for name, values in config.axes().items()}
-    coords = {**axes, ITERATE: ["last", "best", "polished"], "horizon": [40, 25, 60]}
+    axes = {name: list(values) for name, values in experiment.axes().items()}
+    coords = {**axes, "iterate": ["last", "best", "polished"], "horizon": [40, 25, 60]}
     return xarray.Dataset(data, coords)
 
 
-def verdicts(dataset: xarray.Dataset, config: Fig1aConfig) -> dict[str, str]:
-    return {claim.name: claim.verdict for claim in Fig1a().claims(dataset, config)}
+def verdicts(dataset: xarray.Dataset, experiment: Fig1a) -> dict[str, str]:
+    return {claim.name: claim.verdict for claim in experiment.claims(dataset)}
 
 
 def test_claims_see_a_jump_where_there_is_one():
-    config = Fig1aConfig()
-    jump = made_up(config, lambda k: np.where(k <= 10, 0.3, 1e-6), [1, 0.5, 0.2, 0.1, 0.01])
-    found = verdicts(jump, config)
+    experiment = Fig1a()
+    jump = made_up(experiment, lambda k: np.where(k <= 10, 0.3, 1e-6), [1, 0.5, 0.2, 0.1, 0.01])
+    found = verdicts(jump, experiment)
     assert found["even: jump under Adam"] == "holds"
     assert found["well-conditioned: jump at zero loss"] == "holds"
     assert found["well-conditioned: extrapolation above the threshold"] == "holds"
@@ -112,9 +111,9 @@ def test_claims_see_a_jump_where_there_is_one():
 
 
 def test_claims_see_none_where_there_is_none():
-    config = Fig1aConfig()
-    flat = made_up(config, lambda k: 0.3 + 0 * k, [1, 0.1, 1e-3, 1e-5, 1e-7])
-    found = verdicts(flat, config)
+    experiment = Fig1a()
+    flat = made_up(experiment, lambda k: 0.3 + 0 * k, [1, 0.1, 1e-3, 1e-5, 1e-7])
+    found = verdicts(flat, experiment)
     assert found["even: jump under Adam"] == "fails"
     assert found["well-conditioned: jump at zero loss"] == "fails"
     assert found["well-conditioned: extrapolation above the threshold"] == "fails"
@@ -122,19 +121,19 @@ def test_claims_see_none_where_there_is_none():
 
 
 def test_runs_that_did_not_train_are_left_out():
-    config = Fig1aConfig()
-    dataset = made_up(config, lambda k: np.where(k <= 10, 0.3, 1e-6), np.ones(5))
+    experiment = Fig1a()
+    dataset = made_up(experiment, lambda k: np.where(k <= 10, 0.3, 1e-6), np.ones(5))
     dataset["train_loss"][...] = 1e-2
-    claims = {claim.name: claim for claim in Fig1a().claims(dataset, config)}
+    claims = {claim.name: claim for claim in experiment.claims(dataset)}
     claim = claims["even: jump under Adam"]
     assert claim.verdict == "undecided"
     assert claim.samples == 0
 
 
 def test_a_grid_without_the_threshold_has_nothing_to_say_of_it():
-    config = Fig1aConfig(length=(5, 8, 14))
-    dataset = made_up(config, lambda k: 1.0 / k, np.ones(5))
-    assert verdicts(dataset, config)["even: jump under Adam"] == "undecided"
+    experiment = Fig1a(length=(5, 8, 14))
+    dataset = made_up(experiment, lambda k: 1.0 / k, np.ones(5))
+    assert verdicts(dataset, experiment)["even: jump under Adam"] == "undecided"
 
 
 @pytest.mark.parametrize("preset", ["quick", "paper"])
@@ -149,4 +148,4 @@ def test_the_committed_reference_is_as_expected(preset):
 
 def test_horizons_must_leave_a_tail():
     with pytest.raises(UsageError, match="horizons"):
-        Fig1aConfig(horizons=(20,))
+        Fig1a(horizons=(20,))

@@ -1,14 +1,14 @@
 """lowdim/fig2a and fig2b at their smallest preset, and their analysis on data made by hand."""
 
+import jax
 import numpy as np
 import pytest
 import xarray
 
 from tacit.experiments import UsageError, find_experiment, load_reference, reproduce
-from tacit.experiments.lowdim._gru_runs import GRUConfig, target_response
 from tacit.experiments.lowdim.fig2a import Fig2a
-from tacit.experiments.lowdim.fig2b import Fig2b, Fig2bConfig, later_gap
-from tacit.store import ITERATE, LENGTH, STEP
+from tacit.experiments.lowdim.fig2b import Fig2b, later_gap
+from tacit.experiments.lowdim.gru import mean_tail_error, target_response, train_teachers
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def smoke(tmp_path_factory):
 def test_a_short_run_has_all_that_the_figure_needs(smoke):
     data = smoke.dataset
     assert set(np.unique(data["outcome"].values)) <= {"converged", "stopped", "stalled"}
-    assert (data["steps_made"] <= smoke.config.steps).all()
+    assert (data["steps_made"] <= smoke.experiment.steps).all()
     assert {claim.verdict for claim in smoke.claims} == {"undecided"}  # two seeds
     assert (smoke.path / "figure.png").stat().st_size > 10_000
     for name, variable in data.data_vars.items():
@@ -31,43 +31,26 @@ def test_a_short_run_has_all_that_the_figure_needs(smoke):
 
 def test_one_teacher_for_all_lengths_and_two_for_two_seeds(smoke):
     response = smoke.dataset["teacher_response"]
-    assert float(response.std(LENGTH).max()) == 0
-    assert (response.std("seed").max(STEP) > 0).all()
+    assert float(response.std("length").max()) == 0
+    assert (response.std("seed").max("step") > 0).all()
 
 
 def test_errors_are_taken_after_the_training_length_and_averaged_over_inputs():
-    from tacit.experiments.lowdim._gru_training import _tail
-
     theirs = np.zeros((2, 2, 5))
     theirs[0, :, 3] = 1.0, 3.0  # after k = 2
     theirs[1, :, 1] = 9.0  # before k = 4, so it does not count
     theirs[1, 0, 4] = 4.0
-    ours = [theirs + 0.5, np.full_like(theirs, np.nan)]
-    errors, zero = _tail(ours, theirs, np.array([2, 4]))
-    np.testing.assert_allclose(zero[:, 0], [2.0, 2.0])
-    np.testing.assert_allclose(errors[:, 0], 0.5)
-    assert np.isinf(errors[:, 1]).all()  # what overflowed is infinitely wrong
-
-
-def test_a_cell_has_the_same_keys_in_any_batch():
-    import jax
-
-    from tacit.experiments.lowdim._gru_training import _keys
-
-    many = jax.random.key_data(_keys(1, np.array([0, 1, 0]), np.array([4, 4, 8])))
-    one = jax.random.key_data(_keys(1, np.array([1]), np.array([4])))
-    np.testing.assert_array_equal(np.asarray(many)[1], np.asarray(one)[0])
-    assert len(np.unique(np.asarray(many), axis=0)) == 3
+    lengths = np.array([2, 4])
+    np.testing.assert_allclose(mean_tail_error(theirs, lengths), [2.0, 2.0])
+    np.testing.assert_allclose(mean_tail_error(np.full_like(theirs, 0.5), lengths), 0.5)
+    overflowed = mean_tail_error(np.full_like(theirs, np.nan), lengths)
+    assert np.isinf(overflowed).all()  # infinitely wrong
 
 
 def test_a_teacher_follows_its_response_to_an_impulse():
-    import jax
-
-    from tacit.experiments.lowdim._gru_teacher import gru_teachers
-
     target = target_response("fast", 20, 3)
     keys = [jax.random.key(seed) for seed in (0, 1)]
-    teachers, loss = gru_teachers(target, 3, steps=300, keys=keys)
+    teachers, loss = train_teachers(target, 3, steps=300, keys=keys)
     assert (loss < 0.2).all()
     impulse = np.eye(20, 1, dtype=np.float32)
     error = np.asarray(teachers[0].simulate(impulse))[:, 0] - target
@@ -83,71 +66,71 @@ def test_targets_are_what_the_docstring_says():
     assert np.abs(slow[50:]).max() > 0.1 > 1e-3 > np.abs(fast[50:]).max()
 
 
-def made_up(config, error, *, loss=1e-4):
+def made_up(experiment, error, *, loss=1e-4):
     """A dataset as the store gives it, with errors by hand."""
-    axes = {name: list(values) for name, values in config.axes().items()}
+    axes = {name: list(values) for name, values in experiment.axes().items()}
     shape, dims = tuple(map(len, axes.values())), tuple(axes)
-    length = np.broadcast_to(np.array(config.length).reshape(1, 1, -1, 1), shape)
+    length = np.broadcast_to(np.array(experiment.length).reshape(1, 1, -1, 1), shape)
     relative = error(length) * np.random.default_rng(0).uniform(0.9, 1.1, shape)
-    step = np.arange(config.horizon)
+    step = np.arange(experiment.horizon)
     later = step >= length[..., None]
     data = {
-        "relative_error": ((*dims, ITERATE), np.stack([relative, relative], -1)),
-        "train_loss": ((*dims, ITERATE), np.full((*shape, 2), loss)),
+        "relative_error": ((*dims, "iterate"), np.stack([relative, relative], -1)),
+        "train_loss": ((*dims, "iterate"), np.full((*shape, 2), loss)),
         "power": (dims, np.ones(shape)),
-        "gap_rms": ((*dims, STEP), np.where(later, relative[..., None], 7.0)),
-        "teacher_rms": ((*dims, STEP), np.ones((*shape, config.horizon))),
+        "gap_rms": ((*dims, "step"), np.where(later, relative[..., None], 7.0)),
+        "teacher_rms": ((*dims, "step"), np.ones((*shape, experiment.horizon))),
     }
-    return xarray.Dataset(data, {**axes, ITERATE: ["last", "best"], STEP: step})
+    return xarray.Dataset(data, {**axes, "iterate": ["last", "best"], "step": step})
 
 
-def verdicts(experiment, dataset, config):
-    return {claim.name: claim.verdict for claim in experiment.claims(dataset, config)}
+def verdicts(experiment, error):
+    dataset = made_up(experiment, error)
+    return {claim.name: claim.verdict for claim in experiment.claims(dataset)}
 
 
 def test_claims_see_a_jump_and_a_knee():
-    config = GRUConfig()
-    jump = verdicts(Fig2a(), made_up(config, lambda k: np.where(k <= 20, 2.0, 0.03)), config)
+    experiment = Fig2a()
+    jump = verdicts(experiment, lambda k: np.where(k <= 20, 2.0, 0.03))
     assert jump["delay: jump"] == jump["delay: low above the threshold"] == "holds"
     assert jump["delay: high below it"] == jump["delay: twice the size is not enough"] == "holds"
     assert jump["delay: more is enough"] == "holds"
-    knee = verdicts(Fig2a(), made_up(config, lambda k: 1.6 / k), config)
+    knee = verdicts(experiment, lambda k: 1.6 / k)
     assert knee["slow: jump"] == knee["slow: high below it"] == "fails"
     assert knee["slow: decline"] == "holds"
     assert knee["delay: more is enough"] == "fails"
-    flat = verdicts(Fig2a(), made_up(config, lambda k: 0.4 + 0 * k), config)
+    flat = verdicts(experiment, lambda k: 0.4 + 0 * k)
     assert flat["slow: decline"] == flat["slow: low above the threshold"] == "fails"
 
 
 def test_a_grid_of_one_length_has_no_jump():
-    config = GRUConfig(length=(40,))
-    found = verdicts(Fig2a(), made_up(config, lambda k: 0.01 + 0 * k), config)
+    experiment = Fig2a(length=(40,))
+    found = verdicts(experiment, lambda k: 0.01 + 0 * k)
     assert found["slow: jump"] == "undecided"
     assert found["slow: low above the threshold"] == "holds"
 
 
 def test_runs_that_did_not_train_do_not_count():
-    config = GRUConfig()
-    dataset = made_up(config, lambda k: 1.0 / k, loss=0.5)
-    assert set(verdicts(Fig2a(), dataset, config).values()) == {"undecided"}
+    experiment = Fig2a()
+    dataset = made_up(experiment, lambda k: 1.0 / k, loss=0.5)
+    assert {claim.verdict for claim in experiment.claims(dataset)} == {"undecided"}
 
 
 def test_the_gap_is_taken_after_the_training_length():
-    config = Fig2bConfig()
-    dataset = made_up(config, lambda k: np.where(k < 60, 0.5, 0.02))
+    experiment = Fig2b()
+    dataset = made_up(experiment, lambda k: np.where(k < 60, 0.5, 0.02))
     gap = later_gap(dataset)
-    np.testing.assert_allclose(gap.sel({LENGTH: 30}).values, 0.5, rtol=0.11)
-    found = verdicts(Fig2b(), dataset, config)
+    np.testing.assert_allclose(gap.sel({"length": 30}).values, 0.5, rtol=0.11)
+    found = {claim.name: claim.verdict for claim in experiment.claims(dataset)}
     assert found["delay: k = 30 leaves the teacher"] == "holds"
     assert found["slow: k = 60 follows the teacher"] == "holds"
-    other = verdicts(Fig2b(), made_up(config, lambda k: 0.2 + 0 * k), config)
+    other = verdicts(experiment, lambda k: 0.2 + 0 * k)
     assert other["delay: k = 30 leaves the teacher"] == "fails"
     assert other["slow: k = 60 follows the teacher"] == "fails"
 
 
 def test_fig2b_draws_what_fig2a_stored(smoke):
-    config = Fig2b().presets["smoke"].with_overrides({"teacher": "delay"})
-    figure = Fig2b().draw(smoke.dataset, config, [])
+    figure = Fig2b.from_preset("smoke", teacher="delay").draw(smoke.dataset)
     assert len(figure.panels) == 2
 
 
@@ -160,6 +143,6 @@ def test_the_committed_reference_is_as_expected(name):
 
 def test_lengths_must_fit():
     with pytest.raises(UsageError, match="longest"):
-        GRUConfig(length=(80,))
+        Fig2a(length=(80,))
     with pytest.raises(UsageError, match="horizon"):
-        GRUConfig(horizon=70)
+        Fig2a(horizon=70)

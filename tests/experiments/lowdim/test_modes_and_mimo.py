@@ -1,12 +1,10 @@
-"""lowdim/modes and lowdim/fig1a-mimo at their smallest preset, and the threshold they speak of."""
+"""lowdim/modes and lowdim/fig1a-mimo at their smallest preset, and when modes appear."""
 
 import numpy as np
-import pytest
+import xarray
 
 from tacit.experiments import reproduce
-from tacit.experiments.lowdim.fig1a_mimo import threshold
-from tacit.measures import hankel
-from tacit.problems import balanced_teacher, even_spectrum, spread_weights
+from tacit.experiments.lowdim.modes import Modes
 
 
 def test_modes_of_the_student_come_from_zero_to_the_teachers(tmp_path):
@@ -34,15 +32,26 @@ def test_mimo_runs_and_polishes(tmp_path):
     assert (run.path / "figure.png").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize(("order", "channels"), [(6, 1), (6, 2), (6, 3), (5, 2), (4, 4)])
-def test_the_threshold_is_where_a_block_row_adds_no_rank(order, channels):
-    teacher = balanced_teacher(even_spectrum(order, -1.0, 1.0), spread_weights(order, channels))
-    length = threshold(order, channels)
-    response = np.asarray(teacher.impulse_response(length))
-
-    def rank(rows):
-        return np.linalg.matrix_rank(hankel(response[: 2 * rows - 1], rows=rows), tol=1e-9)
-
-    last = (length + 1) // 2
-    assert rank(last) == rank(last - 1) == order
-    assert last == 2 or rank(last - 2) < order  # one block row fewer does not show all modes
+def test_modes_appear_where_they_cross_for_good():
+    experiment = Modes(
+        scale=(1e-3,), seed=(0,), order=2, modes=3, early=1, early_looks=1, last=1e4, looks=4
+    )
+    times = experiment.times()  # 1, 10, …, 1e4
+    first = np.array(
+        [1e-3, 1e-1, 10, 10, 10]
+    )  # passes 1 in the middle, in logarithms, between 10 and 100
+    second = np.array([0.5, 2, 0.5, 0.5, 2])  # its first passage is undone
+    never = np.full(5, 1e-9)
+    seen = np.stack([first, second, never], axis=-1)[None, None]
+    dataset = xarray.Dataset(
+        {
+            "singular_values": (("scale", "seed", "time", "singular_value"), seen),
+            "teacher_values": (("scale", "seed", "singular_value"), [[[2.0, 2.0, 2.0]]]),
+        }
+    )
+    found = experiment.appearances(dataset).values[0, 0]
+    np.testing.assert_allclose(found, [55.0, 5500.0], rtol=1e-12)
+    assert np.isposinf(experiment.appearances(dataset * 1e-6 + 0)).sum() == 0  # both scaled alike
+    dataset["singular_values"] *= 1e-6
+    assert np.isposinf(experiment.appearances(dataset)).all()
+    assert times[-1] == 1e4

@@ -1,233 +1,24 @@
 """Beyond lowdim: Figure 1(a) for systems of m inputs and outputs. Where does the threshold go?
 
 The comparison: extrapolation error of balanced students against the training length k, for teachers
-of one order d̂ and m = 1, 2, 3 channels. Each lag now shows an m × m matrix, so fewer lags suffice.
-The weights of the modes are a positive semidefinite matrix measure; its block Hankel matrix of n
-block rows has rank min(n m, d̂) for modes in general position, and the measure is determined once
-one more block row adds no rank (a flat extension). That takes the moments 0, …, 2⌈d̂/m⌉:
-
-    k = 2 ⌈d̂/m⌉ + 1,
-
-which is 2d̂ + 1 for m = 1. The claim is about this number; the count of Markov parameters seen,
-k m (m + 1)/2 different ones, stands beside it.
+of one order d̂ and m = 1, 2, 3 channels. Each lag now shows an m × m matrix, so fewer lags suffice:
+k = 2 ⌈d̂/m⌉ + 1 (`theory.lowdim.threshold`), which is 2d̂ + 1 for m = 1. The claim is about this
+number; the count of Markov parameters seen, k m (m + 1)/2 different ones, stands beside it.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
-import numpy as np
+import optax
+import xarray
+from numpy.typing import ArrayLike
 
-from tacit.claims import Claim, claim_about_fraction, claim_about_median
-from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, VerticalRule
-from tacit.experiments._base import OUTCOME, Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._lines import median_line
-from tacit.experiments._parameter import parameter
-from tacit.experiments.lowdim._lengths import check_horizons, gate_parameter
-from tacit.experiments.lowdim._runs import Series
-from tacit.store import CHANNELS, HORIZON, ITERATE, LENGTH, SEED, Variable
-from tacit.sweep import Batch
-
-if TYPE_CHECKING:
-    import xarray
-
-ITERATES = ("last", "best", "polished")
-
-
-def threshold(order: int, channels: int) -> int:
-    """The first length that determines a balanced teacher: 2 ⌈d̂/m⌉ + 1."""
-    return 2 * math.ceil(order / channels) + 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fig1aMimoConfig(Config):
-    """Parameters of lowdim/fig1a-mimo."""
-
-    channels: tuple[int, ...] = parameter(
-        (1, 2, 3), "inputs, and as many outputs", low=1, high=10, swept=True
-    )
-    length: tuple[int, ...] = parameter(
-        (3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16),
-        "training length k",
-        low=1,
-        high=200,
-        units="lags",
-        swept=True,
-    )
-    seed: tuple[int, ...] = parameter(tuple(range(10)), "seed of the student", low=0, swept=True)
-    order: int = parameter(6, "order of the teacher", low=1, high=20)
-    width: int = parameter(40, "width d of the student", low=2, high=2000)
-    scale: float = parameter(0.1, "standard deviation of the student's start", low=1e-8, high=1.0)
-    steps: int = parameter(15_000, "steps of Adam", low=1, high=10_000_000)
-    adam_rate: float = parameter(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
-    polish_steps: int = parameter(1_000, "Levenberg-Marquardt steps after it", low=1, high=100_000)
-    goal: float = parameter(1e-28, "loss at which a run has converged", low=0.0, high=1.0)
-    gate: float = gate_parameter(1e-4)
-    horizons: tuple[int, ...] = parameter(
-        (40, 25), "errors are taken over the lags k … horizon − 1", low=2, high=500
-    )
-
-    def check(self) -> None:
-        """Every horizon must leave a lag to extrapolate to."""
-        check_horizons(self.horizons, self.length)
-
-
-class Fig1aMimo(Experiment):
-    """Extrapolation error against training length, for several numbers of channels."""
-
-    id = "lowdim/fig1a-mimo"
-    paper = "lowdim"
-    figure = "beyond Figure 1(a)"
-    summary = "extrapolation error against training length, for several inputs and outputs"
-    version = 1
-    Config = Fig1aMimoConfig
-    presets: ClassVar[Mapping[str, Fig1aMimoConfig]] = {
-        "smoke": Fig1aMimoConfig(
-            channels=(2,), length=(6, 7), seed=(0, 1), steps=300, polish_steps=60
-        ),
-        "quick": Fig1aMimoConfig(channels=(1, 2), length=(5, 6, 7, 8, 12, 13, 14), steps=5_000),
-        "paper": Fig1aMimoConfig(),
-    }
-    batch_by = (CHANNELS,)
-    chunk: ClassVar[Mapping[str, int]] = {SEED: 10}
-
-    def variables(self, config: Fig1aMimoConfig) -> dict[str, Variable]:
-        """Losses and errors of three iterates."""
-        return {
-            "outcome": OUTCOME,
-            "polish_outcome": Variable((), "1", "how the polish ended", "str"),
-            "train_loss": Variable((ITERATE,), "1", "loss over the first k lags"),
-            "zero_loss": Variable((), "1", "loss of the zero response over the first k lags"),
-            "error": Variable((ITERATE, HORIZON), "1", "extrapolation error, ℓ∞ on the tail"),
-            "relative_error": Variable(
-                (ITERATE, HORIZON), "1", "extrapolation error relative to the zero response"
-            ),
-        }
-
-    def coordinates(self, config: Fig1aMimoConfig) -> dict[str, Sequence[Any] | np.ndarray]:
-        """Iterates and horizons."""
-        return {ITERATE: ITERATES, HORIZON: config.horizons}
-
-    def cell(self, batch: Batch, config: Fig1aMimoConfig) -> Mapping[str, Any]:
-        """Train one batch: all lengths and seeds of a number of channels at once."""
-        from tacit.experiments.lowdim._mimo import train_channels
-
-        return train_channels(batch, config)
-
-    def claims(self, dataset: "xarray.Dataset", config: Fig1aMimoConfig) -> list[Claim]:
-        """Large just below the threshold, small at it."""
-        found = []
-        for channels in config.channels:
-            edge = threshold(config.order, channels)
-            series = _series(dataset, config, channels, "polished")
-            found += [
-                claim_about_median(
-                    series.at(edge - 1),
-                    name=f"m = {channels}: below",
-                    statement=f"With m = {channels}, the polished relative error at k = "
-                    f"{edge - 1} is at least 0.05.",
-                    place="Proposition 3, Lemma 7 (ours)",
-                    at_least=0.05,
-                    expected="fails" if channels == 1 else "holds",
-                    because=NARROW if channels == 1 else "",
-                ),
-                claim_about_median(
-                    series.at(edge),
-                    name=f"m = {channels}: above",
-                    statement=f"With m = {channels}, the polished relative error at k = {edge} = "
-                    "2⌈d̂/m⌉ + 1 is at most 0.001.",
-                    place="Theorem 5 (ours)",
-                    at_most=1e-3,
-                ),
-                claim_about_median(
-                    series.ratio(edge - 1, edge),
-                    name=f"m = {channels}: jump",
-                    statement=f"With m = {channels}, it falls at least tenfold from k = "
-                    f"{edge - 1} to k = {edge}.",
-                    place="Theorem 5 (ours)",
-                    at_least=10,
-                ),
-            ]
-            words = dataset["polish_outcome"].sel({CHANNELS: channels})
-            for side, where in (("below", words[LENGTH] < edge), ("above", words[LENGTH] >= edge)):
-                runs = words.isel({LENGTH: np.flatnonzero(where)})
-                easy = side == "below"
-                found.append(
-                    claim_about_fraction(
-                        int((runs == "converged").sum()),
-                        runs.size,
-                        name=f"m = {channels}: zero loss {side}",
-                        statement=f"With m = {channels}, the polish reaches zero loss in "
-                        f"{'most' if easy else 'few'} runs {side} k = {edge}.",
-                        place="Lemma 7 (ours), as in fig1a",
-                        at_least=0.5 if easy else None,
-                        at_most=None if easy else 0.5,
-                    )
-                )
-        return found
-
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig1aMimoConfig, claims: Sequence[Claim]
-    ) -> Figure:
-        """Errors by lags, by Markov parameters seen, and losses."""
-        by_lag: list[Mark] = [HorizontalRule(1.0, label="zero response", style="dotted")]
-        by_count: list[Mark] = [HorizontalRule(1.0, label="zero response", style="dotted")]
-        losses: list[Mark] = []
-        lengths = np.asarray(config.length, dtype=float)
-        for colour, channels in enumerate(config.channels):
-            edge = threshold(config.order, channels)
-            polished = _series(dataset, config, channels, "polished").table
-            last = _series(dataset, config, channels, "last").table
-            loss = dataset["train_loss"].sel({CHANNELS: channels, ITERATE: "polished"})
-            label = f"m = {channels}"
-            rule = VerticalRule(
-                edge - 0.5, label=f"m = {channels}: k = {edge}", colour=colour, style="dotted"
-            )
-            by_lag += [
-                rule,
-                *median_line(lengths, polished, label=f"{label}, polished", colour=colour),
-                *median_line(
-                    lengths, last, label=f"{label}, Adam", colour=colour, style="dashed", band=False
-                ),
-            ]
-            seen = lengths * channels * (channels + 1) / 2
-            by_count += median_line(seen, polished, label=label, colour=colour)
-            table = loss.transpose(LENGTH, SEED).values
-            losses += [rule, *median_line(lengths, table, label=label, colour=colour)]
-        error = Axis("relative extrapolation error", scale="log")
-        k = Axis("training length k")
-        return Figure(
-            "With m channels the jump comes at k = 2⌈d̂/m⌉ + 1",
-            [
-                Panel("by training length", k, error, by_lag, legend="outside"),
-                Panel(
-                    "by Markov parameters",
-                    Axis("Markov parameters seen, k m (m + 1)/2"),
-                    error,
-                    by_count,
-                    legend="outside",
-                ),
-                Panel(
-                    "loss reached, polished",
-                    k,
-                    Axis("training loss", scale="log"),
-                    losses,
-                    legend="outside",
-                ),
-            ],
-            columns=3,
-            caption=(
-                f"Balanced teachers of order {config.order} (eigenvalues evenly in [−1, 1], "
-                f"weights in general position), balanced students of width {config.width}, Adam "
-                f"{config.adam_rate:g} for {config.steps:,} steps, then up to "
-                f"{config.polish_steps:,} Levenberg-Marquardt steps. Medians over "
-                f"{len(config.seed)} seeds, bands the middle half; errors over the lags k … "
-                f"{config.horizons[0] - 1}."
-            ),
-        )
-
+from tacit.descent import Lanes, LevenbergMarquardt, Stop, descend, lane_keys
+from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, VerticalRule, median_lines
+from tacit.experiments import Batch, Claims, Variable, at, fixed, swept
+from tacit.experiments.lowdim.lengths import LengthsExperiment, MaskedTargets
+from tacit.models import Diagonal, random_linear_rnns
+from tacit.problems import balanced_teacher, even_spectrum, spread_weights, teacher_responses
+from tacit.theory.lowdim import threshold
 
 NARROW = (
     "the bound is fig1a's, for order five; at order six the 2d̂ lags below the threshold leave the "
@@ -235,9 +26,152 @@ NARROW = (
 )
 
 
-def _series(
-    dataset: "xarray.Dataset", config: Fig1aMimoConfig, channels: int, iterate: str
-) -> Series:
-    chosen = dataset.isel({HORIZON: 0}).sel({CHANNELS: channels, ITERATE: iterate})
-    counts = chosen["train_loss"] <= config.gate * chosen["zero_loss"]
-    return Series(chosen["relative_error"].where(counts))
+class Fig1aMimo(LengthsExperiment):
+    """Extrapolation error against training length, for several inputs and outputs."""
+
+    id, figure = "lowdim/fig1a-mimo", "beyond Figure 1(a)"
+
+    channels: tuple[int, ...] = swept((1, 2, 3), "inputs, and as many outputs", low=1, high=10)
+    length: tuple[int, ...] = swept(
+        (3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16), "training length k", low=1, high=200, units="lags"
+    )
+    seed: tuple[int, ...] = swept(range(10), "seed of the student", low=0)
+    order: int = fixed(6, "order of the teacher", low=1, high=20)
+    width: int = fixed(40, "width d of the student", low=2, high=2000)
+    scale: float = fixed(0.1, "standard deviation of the student's start", low=1e-8, high=1.0)
+    steps: int = fixed(15_000, "steps of Adam", low=1, high=10_000_000)
+    polish_steps: int = fixed(1_000, "Levenberg-Marquardt steps after it", low=1, high=100_000)
+    horizons: tuple[int, ...] = fixed(
+        (40, 25), "errors are taken to these lags; the first is drawn", low=2, high=500
+    )
+
+    presets = {
+        "smoke": dict(channels=2, length=(6, 7), seed=(0, 1), steps=300, polish_steps=60),
+        "quick": dict(channels=(1, 2), length=(5, 6, 7, 8, 12, 13, 14), steps=5_000),
+        "paper": {},
+    }
+    batch_by = "channels"
+    chunk = {"seed": 10}
+    iterates = ("last", "best", "polished")
+
+    def variables(self) -> dict[str, Variable]:
+        kept = ("train_loss", "zero_loss", "error", "relative_error")
+        declared = super().variables()
+        polish = {"polish_outcome": Variable("how the polish ended", dtype="str")}
+        return polish | {name: declared[name] for name in kept}
+
+    def coordinates(self) -> dict[str, Any]:
+        return {"iterate": self.iterates, "horizon": self.horizons}
+
+    def cell(self, batch: Batch) -> dict[str, ArrayLike]:
+        lengths, seeds, m = batch.column("length"), batch.column("seed"), batch.one("channels")
+        teacher = balanced_teacher(
+            even_spectrum(self.order, -1.0, 1.0), spread_weights(self.order, m)
+        )
+        responses = teacher_responses(lambda key: teacher, seeds, lags=max(self.horizons))
+        targets = MaskedTargets(responses, lengths, padding=2)
+        loss = targets.population_loss()
+        students = random_linear_rnns(
+            Diagonal,
+            self.width,
+            channels=m,
+            scale=self.scale,
+            balanced=True,
+            keys=lane_keys(1, seeds, lengths).tree,
+        )
+        descended = descend(
+            Lanes(students),
+            loss,
+            optax.adam(1.0),
+            rate=self.adam_rate,
+            stop=Stop(self.steps, loss=self.goal),
+            title=batch.label,
+        )
+        polished = descend(
+            descended.model,
+            loss,
+            LevenbergMarquardt(),
+            stop=Stop(self.polish_steps, loss=self.goal),
+            title=f"{batch.label}, polish",
+        )
+        measured = self.measured(targets, descended, polished)
+        return {**measured, "polish_outcome": polished.outcome}
+
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim = Claims("Theorem 5 (ours)")
+        polished = runs.isel(horizon=0).sel(iterate="polished")
+        for m in self.channels:
+            edge = threshold(self.order, channels=m)
+            errors = self.counted(polished, "relative_error").sel(channels=m)
+            below, above = at(errors, length=edge - 1), at(errors, length=edge)
+            claim.median(
+                f"m = {m}: below",
+                below,
+                at_least=0.05,
+                says=f"With m = {m}, the polished relative error at k = {edge - 1} is at least "
+                "0.05.",
+                place="Proposition 3, Lemma 7 (ours)",
+                fails_because=NARROW if m == 1 else "",
+            )
+            claim.median(
+                f"m = {m}: above",
+                above,
+                at_most=1e-3,
+                says=f"With m = {m}, the polished relative error at k = {edge} = 2⌈d̂/m⌉ + 1 is at "
+                "most 0.001.",
+            )
+            claim.median(
+                f"m = {m}: jump",
+                below / above,
+                at_least=10,
+                says=f"With m = {m}, it falls at least tenfold from k = {edge - 1} to k = {edge}.",
+            )
+            reached = runs["polish_outcome"].sel(channels=m) == "converged"
+            for side, easy in (("below", True), ("above", False)):
+                claim.fraction(
+                    f"m = {m}: zero loss {side}",
+                    reached.sel(length=[k for k in self.length if (k < edge) == easy]),
+                    at_least=0.5 if easy else None,
+                    at_most=None if easy else 0.5,
+                    says=f"With m = {m}, the polish reaches zero loss in "
+                    f"{'most' if easy else 'few'} runs {side} k = {edge}.",
+                    place="Lemma 7 (ours), as in fig1a",
+                )
+        return claim
+
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        by_lag: list[Mark] = [HorizontalRule(1.0, label="zero response", style="dotted")]
+        by_count, losses = by_lag.copy(), list[Mark]()
+        errors = self.counted(runs.isel(horizon=0), "relative_error")
+        for colour, m in enumerate(self.channels):
+            of = errors.sel(channels=m)
+            polished, last = of.sel(iterate="polished"), of.sel(iterate="last")
+            loss = runs["train_loss"].sel(channels=m, iterate="polished")
+            edge, name = threshold(self.order, channels=m), f"m = {m}"
+            words = f"m = {m}: k = {edge}"
+            rule = VerticalRule(edge - 0.5, label=words, colour=colour, style="dotted")
+            adam: dict[str, Any] = {"label": f"{name}, Adam", "style": "dashed", "band": False}
+            seen = polished.assign_coords(length=polished["length"] * m * (m + 1) / 2)
+            by_lag += [
+                rule,
+                *median_lines(polished, "length", label=f"{name}, polished", colour=colour),
+                *median_lines(last, "length", colour=colour, **adam),
+            ]
+            by_count += median_lines(seen, "length", label=name, colour=colour)
+            losses += [rule, *median_lines(loss, "length", label=name, colour=colour)]
+        k, error = Axis("training length k"), Axis("relative extrapolation error", scale="log")
+        count = Axis("Markov parameters seen, k m (m + 1)/2")
+        return Figure(
+            "With m channels the jump comes at k = 2⌈d̂/m⌉ + 1",
+            [
+                Panel("by training length", k, error, by_lag),
+                Panel("by Markov parameters", count, error, by_count),
+                Panel("loss reached, polished", k, Axis("training loss", scale="log"), losses),
+            ],
+            columns=3,
+            caption=f"Balanced teachers of order {self.order} (eigenvalues evenly in [−1, 1], "
+            f"weights in general position), balanced students of width {self.width}, Adam "
+            f"{self.adam_rate:g} for {self.steps:,} steps, then up to {self.polish_steps:,} "
+            f"Levenberg-Marquardt steps. Medians over {len(self.seed)} seeds, bands the middle "
+            f"half; errors over the lags k … {self.horizons[0] - 1}.",
+        )

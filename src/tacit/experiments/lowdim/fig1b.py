@@ -8,156 +8,156 @@ zero and the question trivial.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
+import optax
+import xarray
+from numpy.typing import ArrayLike
 
-from tacit.claims import Claim, claim_about_median
-from tacit.draw import Figure
-from tacit.experiments._base import Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._parameter import parameter
-from tacit.experiments.lowdim._fig1b_draw import LOSSES, draw_delay, errors_that_count
-from tacit.experiments.lowdim._lengths import (
-    check_horizons,
-    gate_parameter,
-    horizons_parameter,
-    length_coordinates,
-    length_variables,
-)
-from tacit.store import LOSS, SEED, WIDTH, Variable
-from tacit.sweep import Batch
+from tacit.descent import Lanes, Stop, descend, lane_keys
+from tacit.draw import Axis, Figure, HorizontalRule, Points, lines, median_lines
+from tacit.experiments import Batch, Claims, at, fixed, swept
+from tacit.experiments.lowdim.lengths import ITERATES, LengthsExperiment, MaskedTargets
+from tacit.models import Dense, random_linear_rnns
+from tacit.problems import delay_teacher, teacher_responses
 
-if TYPE_CHECKING:
-    import xarray
+LOSSES = {"population": "population loss", "empirical": "fresh batches"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fig1bConfig(Config):
-    """Parameters of lowdim/fig1b; the defaults are the paper's where it gives them."""
+class Fig1b(LengthsExperiment):
+    """Extrapolation error against training length, delay teacher and dense student."""
 
-    width: tuple[int, ...] = parameter(
-        (50,), "width d of the student", low=2, high=2000, swept=True
+    id, figure = "lowdim/fig1b", "Figure 1(b)"
+
+    width: tuple[int, ...] = swept((50,), "width d of the student", low=2, high=2000)
+    loss: tuple[str, ...] = swept(("population",), "the loss that descends", choices=tuple(LOSSES))
+    length: tuple[int, ...] = swept(
+        range(8, 25), "training length k", low=1, high=200, units="lags"
     )
-    loss: tuple[str, ...] = parameter(
-        ("population",), "the loss that descends", choices=tuple(LOSSES), swept=True
+    seed: tuple[int, ...] = swept(range(12), "seed of the student", low=0)
+    order: int = fixed(10, "order of the teacher: its delay plus one", low=1, high=50)
+    gain: float = fixed(0.1, "the student's entries start as N(0, (gain/√d)²)", low=1e-8, high=10.0)
+    sequences: int = fixed(100, "new sequences a step, of the empirical loss", low=1, high=10**6)
+    steps: int = fixed(50_000, "steps of Adam at most", low=1, high=10_000_000)
+    goal: float = fixed(1e-9, "loss at which a run is stopped early, as converged", low=0, high=1.0)
+    gate: float = fixed(
+        1e-3, "runs of larger loss, relative to zero's, do not count", low=0, high=1, analysis=True
     )
-    length: tuple[int, ...] = parameter(
-        tuple(range(8, 25)), "training length k", low=1, high=200, units="lags", swept=True
+    horizons: tuple[int, ...] = fixed(
+        (40, 30, 60), "errors are taken to these lags; the first is drawn", low=2, high=500
     )
-    seed: tuple[int, ...] = parameter(tuple(range(12)), "seed of the student", low=0, swept=True)
-    order: int = parameter(10, "order of the teacher: its delay plus one", low=1, high=50)
-    gain: float = parameter(
-        0.1, "the student's entries start as N(0, (gain/√d)²)", low=1e-8, high=10.0
-    )
-    sequences: int = parameter(
-        100, "fresh sequences a step, of the empirical loss", low=1, high=1_000_000
-    )
-    steps: int = parameter(50_000, "steps of Adam at most", low=1, high=10_000_000)
-    adam_rate: float = parameter(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
-    goal: float = parameter(
-        1e-9, "loss at which a run is stopped early, as converged", low=0.0, high=1.0
-    )
-    gate: float = gate_parameter(1e-3)
-    horizons: tuple[int, ...] = horizons_parameter((40, 30, 60))
 
-    def check(self) -> None:
-        """Every horizon must leave a lag to extrapolate to."""
-        check_horizons(self.horizons, self.length)
-
-
-class Fig1b(Experiment):
-    """Extrapolation error against training length, for a delay line and a dense student."""
-
-    id = "lowdim/fig1b"
-    paper = "lowdim"
-    figure = "Figure 1(b)"
-    summary = "extrapolation error against training length, delay teacher and dense student"
-    version = 1
-    Config = Fig1bConfig
-    presets: ClassVar[Mapping[str, Fig1bConfig]] = {
-        "smoke": Fig1bConfig(length=(9, 18, 20), seed=(0, 1), steps=200),
-        "quick": Fig1bConfig(length=(8, 14, 16, 17, 18, 19, 20, 21, 22, 24), steps=10_000),
-        "paper": Fig1bConfig(),
+    presets = {
+        "smoke": dict(length=(9, 18, 20), seed=(0, 1), steps=200),
+        "quick": dict(length=(8, 14, 16, 17, 18, 19, 20, 21, 22, 24), steps=10_000),
+        "paper": {},
     }
-    batch_by = (WIDTH, LOSS)
-    chunk: ClassVar[Mapping[str, int]] = {SEED: 12}
+    batch_by = ("width", "loss")
+    chunk = {"seed": 12}
+    rule_offset = 0.0
 
-    def variables(self, config: Fig1bConfig) -> dict[str, Variable]:
-        """Whole responses of the last and of the best iterate, losses and errors."""
-        return length_variables()
+    def cell(self, batch: Batch) -> dict[str, ArrayLike]:
+        lengths, seeds, width = batch.column("length"), batch.column("seed"), batch.one("width")
+        responses = teacher_responses(
+            lambda key: delay_teacher(self.order), seeds, lags=max(self.horizons)
+        )
+        targets = MaskedTargets(responses, lengths, padding=4)
+        scale, keys = self.gain / math.sqrt(width), lane_keys(1, seeds, lengths)
+        fresh = batch.one("loss") == "empirical"
+        result = descend(
+            Lanes(random_linear_rnns(Dense, width, scale=scale, keys=keys.tree)),
+            targets.fresh_data_loss(self.sequences) if fresh else targets.population_loss(),
+            optax.adam(1.0),
+            rate=self.adam_rate,
+            stop=Stop(self.steps, loss=self.goal),
+            key=lane_keys(2, seeds, lengths) if fresh else None,
+            title=batch.label,
+        )
+        stored = {**self.measured(targets, result), "steps_taken": result.steps}
+        if fresh:  # what is stored is the population loss all the same
+            stored["train_loss"] = targets.losses_of((result.model, result.best))
+        return stored
 
-    def coordinates(self, config: Fig1bConfig) -> dict[str, Sequence[Any] | np.ndarray]:
-        """Iterates, lags and horizons."""
-        return length_coordinates(config.horizons)
-
-    def cell(self, batch: Batch, config: Fig1bConfig) -> Mapping[str, Any]:
-        """Train one batch: all lengths and seeds of a width and a loss at once."""
-        from tacit.experiments.lowdim._dense import train_dense
-
-        scale = config.gain / math.sqrt(batch.one("width"))
-        sequences = config.sequences if batch.one("loss") == "empirical" else None
-        return train_dense(batch, config, teacher="delay", scale=scale, sequences=sequences)
-
-    def claims(self, dataset: "xarray.Dataset", config: Fig1bConfig) -> list[Claim]:
-        """Small errors from 2d̂ on, large ones just below; and whether 2d̂ is a special place."""
-        edge = 2 * config.order
-        series = errors_that_count(dataset.isel({WIDTH: 0, LOSS: 0}), config, "last")
-        place = "Figure 1(b), section 5.2"
-        found = []
-        for length in sorted(config.length):
-            if length >= edge:
-                found.append(
-                    claim_about_median(
-                        series.at(length),
-                        name=f"k = {length}: extrapolates",
-                        statement=f"Trained on k = {length} ≥ 2d̂ lags, the error beyond them is "
-                        "at most 0.05 (the teacher's peak is 1).",
-                        place=place,
-                        at_most=0.05,
-                    )
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim, edge = Claims("Figure 1(b), section 5.2"), 2 * self.order
+        last = runs.isel(width=0, loss=0, horizon=0).sel(iterate="last")
+        errors = self.counted(last, "error")
+        for k in sorted(self.length):
+            if k >= edge:
+                claim.median(
+                    f"k = {k}: extrapolates",
+                    errors.sel(length=k),
+                    at_most=0.05,
+                    says=f"Trained on k = {k} ≥ 2d̂ lags, the error beyond them is at most 0.05 "
+                    "(the teacher's peak is 1).",
                 )
-            elif edge - 4 <= length <= edge - 2:
-                found.append(
-                    claim_about_median(
-                        series.at(length),
-                        name=f"k = {length}: does not",
-                        statement=f"Trained on k = {length} < 2d̂ lags, the error beyond them is "
-                        "at least 0.3.",
-                        place=place,
-                        at_least=0.3,
-                    )
+            elif edge - 4 <= k <= edge - 2:
+                claim.median(
+                    f"k = {k}: does not",
+                    errors.sel(length=k),
+                    at_least=0.3,
+                    says=f"Trained on k = {k} < 2d̂ lags, the error beyond them is at least 0.3.",
                 )
-        before, after = series.ratio(edge - 1, edge), series.ratio(edge, edge + 1)
-        if {edge - 1, edge, edge + 1} <= set(config.length):
-            found += [
-                claim_about_median(
-                    before,
-                    name="fall to the threshold",
-                    statement=f"From k = {edge - 1} to k = {edge} the error falls at least "
-                    "threefold.",
-                    place=place,
-                    at_least=3,
-                ),
-                claim_about_median(
-                    after,
-                    name="fall beyond the threshold",
-                    statement=f"From k = {edge} to k = {edge + 1} it falls no further than "
-                    "threefold: the transition is over.",
-                    place=place,
-                    at_most=3,
-                    expected="fails",
-                    because="there is no kink: from k = 17 on each further lag lowers the error "
-                    "ten to twenty times, below 2d̂ and beyond it alike; what crosses at 2d̂ is the "
-                    "size of the teacher's answer",
-                ),
-            ]
-        return found
+        if {edge - 1, edge, edge + 1} <= set(self.length):
+            before, here, after = (at(errors, length=k) for k in (edge - 1, edge, edge + 1))
+            claim.median(
+                "fall to the threshold",
+                before / here,
+                at_least=3,
+                says=f"From k = {edge - 1} to k = {edge} the error falls at least threefold.",
+            )
+            claim.median(
+                "fall beyond the threshold",
+                here / after,
+                at_most=3,
+                says=f"From k = {edge} to k = {edge + 1} it falls no further than threefold: the "
+                "transition is over.",
+                fails_because="there is no kink: from k = 17 on each further lag lowers the error "
+                "ten to twenty times, below 2d̂ and beyond it alike; what crosses at 2d̂ is the "
+                "size of the teacher's answer",
+            )
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig1bConfig, claims: Sequence[Claim]
-    ) -> Figure:
-        """Errors, losses and how many runs count."""
-        return draw_delay(dataset, config)
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        def label(width: int, loss: str, iterate: str | None = None) -> str:
+            words = [f"d = {width}", LOSSES[loss] if len(self.loss) > 1 else ""]
+            return ", ".join(filter(None, [*words, ITERATES[iterate] if iterate else ""]))
+
+        by = ("width", "loss", "iterate")
+        look: dict[str, Any] = {
+            "by": by,
+            "label": label,
+            "style": {"last": "solid", "best": "dashed"},
+            "band": {"last": True, "best": False},
+        }
+        peak = HorizontalRule(1.0, label="the teacher's peak", style="dotted")
+        gate = HorizontalRule(self.gate, label="gate", style="dotted")
+        every = self.counted(runs.isel(horizon=0), "error")
+        asked = every.sel(length=[k for k in self.length if k >= self.order])
+        errors = [peak, *median_lines(asked, "length", **look)]
+        short = [k for k in self.length if k < self.order]
+        if short:
+            trivial = every.sel(length=short, iterate="last").median("seed", skipna=False)
+            x, y = (part.values.ravel() for part in xarray.broadcast(trivial["length"], trivial))
+            words = "trivial: the target is zero"
+            errors.append(Points(x, y, label=words, colour="reference", filled=False))
+        losses = median_lines(runs["train_loss"].sel(length=asked["length"]), "length", **look)
+        counted = xarray.where(np.isfinite(asked), 1, 0).mean("seed")
+        plain: dict[str, Any] = {"label": lambda iterate, **of: label(**of), "marker": "o"}
+        fractions = lines(counted, "length", by=by, **plain)
+        fraction = Axis("fraction of the runs", limits=(-0.04, 1.04))
+        return Figure(
+            "A delay line is learned beyond the training length from k = 2d̂ on",
+            [
+                self.panel("extrapolation", "extrapolation error (ℓ∞)", errors),
+                self.panel("loss reached", "training loss", [gate, *losses]),
+                self.panel("runs that count", fraction, fractions[::2]),  # last iterates
+            ],
+            columns=3,
+            caption=f"Delay line of order {self.order}, dense students from N(0, "
+            f"({self.gain:g}/√d)²), {' and '.join(LOSSES[name] for name in self.loss)}, Adam "
+            f"{self.adam_rate:g}, at most {self.steps:,} steps, stopped at a loss of "
+            f"{self.goal:g}. Errors over the lags k … {self.horizons[0] - 1}, medians of the runs "
+            f"whose loss is at most {self.gate:g} ({len(self.seed)} seeds), bands the middle half.",
+        )

@@ -5,184 +5,146 @@ training length k, for teachers trained to forget slowly, to forget fast, and to
 many steps as they have units less one (a delay, as lowdim's linear one of that order).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
-
 import numpy as np
+import xarray
 
-from tacit.claims import Claim, claim_about_median
-from tacit.draw import Figure
-from tacit.experiments.lowdim._fig2_draw import draw_errors
-from tacit.experiments.lowdim._gru_runs import TITLES, GRUConfig, GRUExperiment
-from tacit.store import ITERATE, LENGTH, TEACHER, WIDTH
-
-if TYPE_CHECKING:
-    import xarray
+from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, VerticalRule, median_lines
+from tacit.experiments import Claims, at
+from tacit.experiments.lowdim.gru import QUICK, SMOKE, TEACHERS, GRUExperiment
 
 LOW, HIGH, JUMP = 0.05, 0.3, 10.0  # low, high and a jump, as for linear students in fig1a and b
+COLOURS = {"slow": 0, "fast": 1, "delay": 2}
 
-QUICK: dict[str, Any] = {
-    "teacher_width": 4,
-    "width": (16,),
-    "horizon": 40,
-    "longest": 16,
-    "sequences": 32,
-    "steps": 1_600,
-    "rate": 5e-3,
-    "cut": 0.7,
-    "average": 100,
-}
-
-
-class Fig2a(GRUExperiment):
-    """Extrapolation error of GRU students against training length."""
-
-    id = "lowdim/fig2a"
-    figure = "Figure 2(a)"
-    summary = "extrapolation error against training length, GRU teacher and student"
-    version = 1
-    presets: ClassVar[Mapping[str, GRUConfig]] = {
-        "smoke": GRUConfig(
-            **{**QUICK, "width": (8,), "longest": 8, "steps": 60, "teacher_steps": 50},
-            length=(4, 8),
-            seed=(0, 1),
-        ),
-        "quick": GRUConfig(**QUICK, length=(2, 4, 8, 10, 12, 16)),
-        "paper": GRUConfig(),
-    }
-
-    def claims(self, dataset: "xarray.Dataset", config: GRUConfig) -> list[Claim]:
-        """What is low, what is high, and for which teacher the change is a jump."""
-        chosen = dataset.isel({WIDTH: 0}).sel({ITERATE: "last"})
-        trained = chosen["train_loss"] <= config.gate * chosen["power"]
-        errors = chosen["relative_error"].where(trained)
-        size = config.teacher_width
-        protocol = config.teacher_width >= 10  # quick's teachers are smaller, its budget shorter
-        found = []
-        for teacher in config.teacher:
-            of = errors.sel({TEACHER: teacher})
-            words = f"Students of the {TITLES[teacher]}"
-            expected = _EXPECTED[protocol][teacher]
-            found += [
-                claim_about_median(
-                    _seeds(_over(of, 4 * size).max(LENGTH)),
-                    name=f"{teacher}: low above the threshold",
-                    statement=f"{words} have a relative error of at most {LOW} at every "
-                    f"k ≥ {4 * size}, four times its size.",
-                    place="Figure 2(a), section 5.3",
-                    at_most=LOW,
-                    **_because(expected["low"]),
-                ),
-                claim_about_median(
-                    _seeds(_at(of, size)),
-                    name=f"{teacher}: high below it",
-                    statement=f"{words} have a relative error of at least {HIGH} at k = {size}, "
-                    "its size.",
-                    place="Figure 2(a), section 5.3",
-                    at_least=HIGH,
-                    **_because(expected["high"]),
-                ),
-                claim_about_median(
-                    _jumps(of),
-                    name=f"{teacher}: jump",
-                    statement=f"{words} have an error that falls at least tenfold between some two "
-                    "neighbouring lengths of the grid.",
-                    place="Figure 2(a): a critical threshold",
-                    at_least=JUMP,
-                    **_because(expected["jump"]),
-                ),
-                claim_about_median(
-                    _seeds(_at(of, max(config.length)) / _at(of, size)),
-                    name=f"{teacher}: decline",
-                    statement=f"{words} at the longest k have at most half of the error at "
-                    f"k = {size}: longer sequences help, jump or not.",
-                    place="Figure 2(a)",
-                    at_most=0.5,
-                ),
-            ]
-        if "delay" in config.teacher:
-            of = errors.sel({TEACHER: "delay"})
-            found += [
-                claim_about_median(
-                    _seeds(_at(of, 2 * size)),
-                    name="delay: twice the size is not enough",
-                    statement=f"At k = {2 * size}, twice the delay teacher's size, students fit "
-                    f"the last output and have a relative error of at least {HIGH} beyond it.",
-                    place="section 5.2, for linear students",
-                    at_least=HIGH,
-                ),
-                claim_about_median(
-                    _seeds(_at(of, 2 * size) / _after(of, 2 * size)),
-                    name="delay: more is enough",
-                    statement="From there to the next length of the grid the error falls at least "
-                    "tenfold: the threshold is that of linear students, twice the size and not "
-                    "four times.",
-                    place="section 5.2, for linear students",
-                    at_least=JUMP,
-                ),
-            ]
-        return found
-
-    def draw(self, dataset: "xarray.Dataset", config: GRUConfig, claims: Sequence[Claim]) -> Figure:
-        """Errors for each teacher, training losses, and what the teachers answer."""
-        return draw_errors(dataset, config)
-
-
-def _at(errors: "xarray.DataArray", length: int) -> "xarray.DataArray":
-    """The errors at one length; none if it is not in the grid."""
-    if length in errors[LENGTH].values:
-        return errors.sel({LENGTH: length})
-    return errors.isel({LENGTH: 0}) * np.nan
-
-
-def _after(errors: "xarray.DataArray", length: int) -> "xarray.DataArray":
-    """The errors at the first length of the grid above one."""
-    above = [int(each) for each in errors[LENGTH].values if each > length]
-    return _at(errors, min(above, default=0))
-
-
-def _over(errors: "xarray.DataArray", length: int) -> "xarray.DataArray":
-    return errors.where(errors[LENGTH] >= length)
-
-
-def _seeds(values: "xarray.DataArray") -> np.ndarray:
-    flat = values.values
-    return flat[~np.isnan(flat)]
-
-
-def _jumps(errors: "xarray.DataArray") -> np.ndarray:
-    """The largest fall between neighbouring lengths, seed by seed."""
-    ordered = errors.sortby(LENGTH).transpose(..., LENGTH).values
-    falls = ordered[..., :-1] / ordered[..., 1:]
-    known = falls[(~np.isnan(falls)).any(axis=-1)]
-    return np.nanmax(known, axis=-1) if known.size else np.zeros(0)
-
-
-_Expectation = str  # empty: it holds; else it fails, because
-
-
-def _because(why: _Expectation) -> dict[str, Any]:
-    return {"expected": "fails", "because": why} if why else {}
-
-
-_REVEALS = (
+REVEALS = (
     "white input of any length reveals much of a teacher that is not silent: the error falls from "
     "length to length, a knee and not a jump"
 )
-_PART = "white input of so few steps reveals part of a teacher that answers at once"
-_BUDGET = (
+PART = "white input of so few steps reveals part of a teacher that answers at once"
+BUDGET = (
     "budget: within the steps of this preset the loss of these students ends near 5e-3 of the "
     "teacher's power, and their error is the square root of that; the fast teacher's gets lower"
 )
-_EXPECTED: dict[bool, dict[str, dict[str, _Expectation]]] = {
-    False: {
-        "slow": {"low": _BUDGET, "high": "", "jump": _REVEALS},
-        "fast": {"low": "", "high": _PART, "jump": _REVEALS},
-        "delay": {"low": "", "high": "", "jump": ""},
-    },
-    True: {
-        "slow": {"low": "", "high": _PART, "jump": _REVEALS},
-        "fast": {"low": "", "high": _PART, "jump": _REVEALS},
-        "delay": {"low": "", "high": "", "jump": ""},
-    },
-}
+
+
+class Fig2a(GRUExperiment):
+    """Extrapolation error against training length, GRU teacher and student."""
+
+    id, figure = "lowdim/fig2a", "Figure 2(a)"
+
+    presets = {"smoke": SMOKE, "quick": QUICK | {"length": (2, 4, 8, 10, 12, 16)}, "paper": {}}
+
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim, size = Claims("Figure 2(a), section 5.3"), self.teacher_width
+        errors = self.counted(runs.isel(width=0).sel(iterate="last"), "relative_error")
+        protocol = size >= 10  # quick's teachers are smaller, its budget shorter
+        for teacher in self.teacher:
+            error = errors.sel(teacher=teacher).sortby("length")
+            words, silent = f"Students of the {TEACHERS[teacher]}", teacher == "delay"
+            claim.median(
+                f"{teacher}: low above the threshold",
+                error.where(error["length"] >= 4 * size).max("length"),
+                at_most=LOW,
+                says=f"{words} have a relative error of at most {LOW} at every k ≥ {4 * size}, "
+                "four times its size.",
+                fails_because=BUDGET if teacher == "slow" and not protocol else "",
+            )
+            claim.median(
+                f"{teacher}: high below it",
+                at(error, length=size),
+                at_least=HIGH,
+                says=f"{words} have a relative error of at least {HIGH} at k = {size}, its size.",
+                fails_because=PART if teacher == "fast" or (teacher == "slow" and protocol) else "",
+            )
+            falls = error.shift(length=1) / error  # NaN at the first length, which has no other
+            claim.median(
+                f"{teacher}: jump",
+                falls.max("length"),
+                at_least=JUMP,
+                says=f"{words} have an error that falls at least tenfold between some two "
+                "neighbouring lengths of the grid.",
+                place="Figure 2(a): a critical threshold",
+                fails_because="" if silent else REVEALS,
+            )
+            claim.median(
+                f"{teacher}: decline",
+                error.isel(length=-1) / at(error, length=size),
+                at_most=0.5,
+                says=f"{words} at the longest k have at most half of the error at k = {size}: "
+                "longer sequences help, jump or not.",
+                place="Figure 2(a)",
+            )
+        if "delay" in self.teacher:
+            error, place = errors.sel(teacher="delay"), "section 5.2, for linear students"
+            beyond = min((k for k in self.length if k > 2 * size), default=0)
+            claim.median(
+                "delay: twice the size is not enough",
+                at(error, length=2 * size),
+                at_least=HIGH,
+                says=f"At k = {2 * size}, twice the delay teacher's size, students fit the last "
+                f"output and have a relative error of at least {HIGH} beyond it.",
+                place=place,
+            )
+            claim.median(
+                "delay: more is enough",
+                at(error, length=2 * size) / at(error, length=beyond),
+                at_least=JUMP,
+                says="From there to the next length of the grid the error falls at least tenfold: "
+                "the threshold is that of linear students, twice the size and not four times.",
+                place=place,
+            )
+        return claim
+
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        size, k, step = self.teacher_width, Axis("training length k"), Axis("step")
+        rules: list[Mark] = [
+            VerticalRule(4.0 * size, label="k = 4 × teacher size"),
+            VerticalRule(2.0 * size, label="k = 2 × teacher size", style="dotted"),
+            HorizontalRule(1.0, label="zero predictor", colour="muted", style="solid"),
+        ]
+        panels = []
+        for teacher in self.teacher:
+            of, marks = runs.sel(teacher=teacher), rules.copy()
+            for place, width in enumerate(self.width):
+                error, colour = of["relative_error"].sel(width=width), COLOURS[teacher] + 3 * place
+                last, best = error.sel(iterate="last"), error.sel(iterate="best")
+                marks += median_lines(last, "length", label=f"{width} units", colour=colour)
+                if not place:
+                    look = {"label": "its iterate of lowest loss", "style": "dotted"}
+                    marks += median_lines(best, "length", colour=colour, band=False, **look)
+            kinds, counts = np.unique(of["outcome"].values, return_counts=True)
+            ends = [f"{n} {word or 'missing'}" for word, n in zip(kinds, counts, strict=True)]
+            error_axis = Axis("relative error after step k", scale="log")
+            note = f"runs: {', '.join(ends)}"
+            panels.append(Panel(TEACHERS[teacher], k, error_axis, marks, note=note))
+        first = runs.isel(width=0)
+        loss = first["train_loss"].sel(iterate="last") / first["power"]
+        gate = HorizontalRule(self.gate, label="runs above do not count")
+        losses = median_lines(loss, "length", by="teacher", colour=COLOURS)
+        loss_axis = Axis("training loss / teacher's power", scale="log")
+        one, responses = first.isel(length=0, seed=0), []
+        for teacher in self.teacher:
+            for name, words, style in (
+                ("target", "asked", "dotted"),
+                ("teacher_response", "learned", "solid"),
+            ):
+                label, y = f"{teacher}, {words}", one[name].sel(teacher=teacher)
+                colour = COLOURS[teacher]
+                responses.append(Line(y["step"], y, label=label, colour=colour, style=style))
+        loud = first["teacher_rms"].isel(length=0)
+        loud = loud.assign_coords(step=loud["step"] + 1)
+        power = median_lines(loud, "step", by="teacher", colour=COLOURS, marker=None)
+        return Figure(
+            "GRU students: a knee for teachers that answer at once, a jump for one that waits",
+            [
+                *panels,
+                Panel("loss reached", k, loss_axis, [gate, *losses]),
+                Panel("the teachers, seed 0", step, Axis("answer to an impulse"), responses),
+                Panel("what students learn from", step, Axis("rms output on white input"), power),
+            ],
+            columns=3,
+            caption=f"GRU teachers of {size} units, GRU students of {self.width[0]}, "
+            f"{self.sequences} new sequences in each step, up to {self.steps:,} Adam steps. Error: "
+            f"ℓ∞ over the steps k … {self.horizon}, mean over {self.inputs} inputs, relative to "
+            f"the zero predictor's. Lines are medians over {len(self.seed)} seeds (of teacher and "
+            "student), bands the middle half.",
+        )

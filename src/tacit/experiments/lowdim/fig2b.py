@@ -4,106 +4,86 @@ The comparison: on the same inputs, the average output of the teacher and of the
 far a student is from its teacher at each step, before its training length and after it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
+import xarray
 
-from tacit.claims import Claim, claim_about_median
-from tacit.draw import Figure
-from tacit.experiments._parameter import parameter
-from tacit.experiments.lowdim._fig2_draw import draw_outputs
-from tacit.experiments.lowdim._gru_runs import TITLES, GRUConfig, GRUExperiment
-from tacit.experiments.lowdim.fig2a import HIGH, QUICK
-from tacit.store import ITERATE, LENGTH, STEP, TEACHER, WIDTH
+from tacit.draw import Axis, Figure, Line, Mark, Panel, VerticalRule, lines, median_lines
+from tacit.experiments import Claims, swept
+from tacit.experiments.lowdim.gru import QUICK, SMOKE, TEACHERS, GRUExperiment
 
-if TYPE_CHECKING:
-    import xarray
-
-FOLLOWS = 0.1  # of the teacher's root mean square
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fig2bConfig(GRUConfig):
-    """Parameters of lowdim/fig2b: those of fig2a, at two lengths."""
-
-    length: tuple[int, ...] = parameter(
-        (30, 60), "training length k", low=1, high=500, units="steps", swept=True
-    )
+LEAVES, FOLLOWS = 0.3, 0.1  # of the teacher's root mean square
 
 
 class Fig2b(GRUExperiment):
-    """Outputs of a GRU teacher and of students of two training lengths."""
+    """Average outputs of a GRU teacher and of students of two training lengths."""
 
-    id = "lowdim/fig2b"
-    figure = "Figure 2(b)"
-    summary = "average outputs of a GRU teacher and of students of two training lengths"
-    version = 1
-    Config = Fig2bConfig
-    presets: ClassVar[Mapping[str, Fig2bConfig]] = {
-        "smoke": Fig2bConfig(
-            **{**QUICK, "width": (8,), "longest": 8, "steps": 60, "teacher_steps": 50},
-            length=(4, 8),
-            seed=(0, 1),
-        ),
-        "quick": Fig2bConfig(**QUICK, length=(8, 16)),
-        "paper": Fig2bConfig(),
-    }
+    id, figure = "lowdim/fig2b", "Figure 2(b)"
 
-    def claims(self, dataset: "xarray.Dataset", config: Fig2bConfig) -> list[Claim]:
-        """Whether the short student leaves its teacher, and the long one follows."""
-        chosen = dataset.isel({WIDTH: 0})
-        loss = chosen["train_loss"].sel({ITERATE: "last"})
-        trained = loss <= config.gate * chosen["power"]
-        gap = later_gap(chosen).where(trained)
-        short, long = min(config.length), max(config.length)
-        found = []
-        for teacher in config.teacher:
-            of = gap.sel({TEACHER: teacher})
-            words = f"of the {TITLES[teacher]}"
-            leaves = _LEAVES[teacher]
-            found += [
-                claim_about_median(
-                    _seeds(of.sel({LENGTH: short})),
-                    name=f"{teacher}: k = {short} leaves the teacher",
-                    statement=f"After step {short} a student {words} trained at k = {short} is "
-                    f"off by at least {HIGH} of the teacher's root mean square.",
-                    place="Figure 2(b)",
-                    at_least=HIGH,
-                    expected="fails" if leaves else "holds",
-                    because=leaves,
-                ),
-                claim_about_median(
-                    _seeds(of.sel({LENGTH: long})),
-                    name=f"{teacher}: k = {long} follows the teacher",
-                    statement=f"After step {long} a student {words} trained at k = {long} is off "
-                    f"by at most {FOLLOWS} of the teacher's root mean square.",
-                    place="Figure 2(b)",
-                    at_most=FOLLOWS,
-                ),
+    length: tuple[int, ...] = swept((30, 60), "training length k", low=1, high=500, units="steps")
+
+    presets = {"smoke": SMOKE, "quick": QUICK | {"length": (8, 16)}, "paper": {}}
+
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim, short, long = Claims("Figure 2(b)"), min(self.length), max(self.length)
+        last = runs.isel(width=0).sel(iterate="last")
+        gaps = later_gap(last).where(self.counts(last))
+        for teacher in self.teacher:
+            gap, words = gaps.sel(teacher=teacher), f"of the {TEACHERS[teacher]}"
+            claim.median(
+                f"{teacher}: k = {short} leaves the teacher",
+                gap.sel(length=short),
+                at_least=LEAVES,
+                says=f"After step {short} a student {words} trained at k = {short} is off by at "
+                f"least {LEAVES} of the teacher's root mean square.",
+                fails_because=""
+                if teacher == "delay"
+                else "white input of that length reveals most of a teacher that answers at once "
+                "(see fig2a)",
+            )
+            claim.median(
+                f"{teacher}: k = {long} follows the teacher",
+                gap.sel(length=long),
+                at_most=FOLLOWS,
+                says=f"After step {long} a student {words} trained at k = {long} is off by at most "
+                f"{FOLLOWS} of the teacher's root mean square.",
+            )
+        return claim
+
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        runs = runs.isel(width=0).assign_coords(step=np.arange(1, self.horizon + 1))
+        ratio = runs["gap_rms"] / np.sqrt(runs["power"])
+        means, distances = [], []
+        for teacher in self.teacher:
+            one = runs.sel(teacher=teacher).isel(seed=0)
+            theirs = one["teacher_mean"].isel(length=0)
+            marks: list[Mark] = [
+                Line(theirs["step"], theirs, label="teacher", colour="ink", width=2.4)
             ]
-        return found
+            gaps: list[Mark] = []
+            for colour, k in enumerate(sorted(self.length)):
+                rule = VerticalRule(float(k), label=f"k = {k}", colour=colour, style="dotted")
+                label, ours = f"student, k = {k}", one["mean"].sel(length=k)
+                gap = ratio.sel(teacher=teacher, length=k)
+                marks += [rule, *lines(ours, "step", label=label, colour=colour)]
+                gaps += [rule, *median_lines(gap, "step", label=label, colour=colour, marker=None)]
+            x, title = Axis("step"), TEACHERS[teacher]
+            means.append(Panel(f"{title}, seed 0", x, Axis("mean output"), marks))
+            distances.append(Panel(title, x, Axis("relative rms distance", scale="log"), gaps))
+        return Figure(
+            "What students of two training lengths do after them",
+            [*means, *distances],
+            columns=len(self.teacher),
+            caption=f"GRU teachers of {self.teacher_width} units, GRU students of {self.width[0]}. "
+            f"Above: outputs averaged over {self.inputs} white inputs. Below: root mean square "
+            "over them of student minus teacher at each step, relative to the teacher's. The loss "
+            "asks for the output at step k alone, so a dip there may be all that was learned. "
+            f"Medians over {len(self.seed)} seeds, bands the middle half.",
+        )
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig2bConfig, claims: Sequence[Claim]
-    ) -> Figure:
-        """Average outputs, and the distance to the teacher step by step."""
-        return draw_outputs(dataset, config)
 
-
-def later_gap(dataset: "xarray.Dataset") -> "xarray.DataArray":
+def later_gap(runs: xarray.Dataset) -> xarray.DataArray:
     """The root mean square of student − teacher after step k, over the teacher's."""
-    later = dataset[STEP] >= dataset[LENGTH]
-    gap = (dataset["gap_rms"] ** 2).where(later).mean(STEP)
-    level = (dataset["teacher_rms"] ** 2).where(later).mean(STEP)
+    later = runs["step"] >= runs["length"]
+    gap = (runs["gap_rms"] ** 2).where(later).mean("step")
+    level = (runs["teacher_rms"] ** 2).where(later).mean("step")
     return (gap / level) ** 0.5
-
-
-def _seeds(values: "xarray.DataArray") -> np.ndarray:
-    flat = values.values
-    return flat[~np.isnan(flat)]
-
-
-_KNOWS = "white input of that length reveals most of a teacher that answers at once (see fig2a)"
-_LEAVES = {"slow": _KNOWS, "fast": _KNOWS, "delay": ""}

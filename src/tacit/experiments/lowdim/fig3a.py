@@ -8,225 +8,149 @@ flow. A start near zero leads to as few modes as the lags need, so the transitio
 well-conditioned teacher 2d̂ − 1 do, since its spectrum is symmetric and lag 2d̂ − 1 is zero anyway.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+import functools
+from typing import Any
 
-import numpy as np
+import optax
+import xarray
+from numpy.typing import ArrayLike
 
-from tacit.claims import Claim, claim_about_median
-from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, VerticalRule
-from tacit.experiments._base import Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._lines import median_line
-from tacit.experiments._parameter import parameter
-from tacit.experiments.lowdim._fig1a_draw import METHODS, TITLES
-from tacit.experiments.lowdim._lengths import (
-    check_horizons,
-    gate_parameter,
-    horizons_parameter,
-    length_coordinates,
-    length_variables,
+from tacit.descent import Lanes, Stop, descend, lane_keys
+from tacit.draw import Figure, HorizontalRule, Mark, median_lines
+from tacit.experiments import Batch, Claims, at, fixed, swept
+from tacit.experiments.lowdim.lengths import (
+    FLOW_STEPS,
+    METHODS,
+    TEACHERS,
+    LengthsExperiment,
+    MaskedTargets,
+    gauss_newton_flow,
 )
-from tacit.experiments.lowdim._runs import Series, trained
-from tacit.store import HORIZON, ITERATE, LENGTH, METHOD, SEED, TEACHER, WIDTH, Variable
-from tacit.sweep import Batch
+from tacit.models import Dense, random_linear_rnns
+from tacit.problems import TEACHER_NAMES, named_teacher, teacher_responses
 
-if TYPE_CHECKING:
-    import xarray
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fig3aConfig(Config):
-    """Parameters of lowdim/fig3a; the defaults are the paper's, with ten seeds."""
-
-    teacher: tuple[str, ...] = parameter(
-        tuple(TITLES), "the teacher's spectrum", choices=tuple(TITLES), swept=True
-    )
-    width: tuple[int, ...] = parameter(
-        (40,), "width d of the student", low=2, high=2000, swept=True
-    )
-    method: tuple[str, ...] = parameter(
-        ("adam", "flow"), "how the student descends", choices=("adam", "flow"), swept=True
-    )
-    length: tuple[int, ...] = parameter(
-        tuple(range(5, 21)), "training length k", low=1, high=200, units="lags", swept=True
-    )
-    seed: tuple[int, ...] = parameter(
-        tuple(range(10)), "seed of teacher and student", low=0, swept=True
-    )
-    order: int = parameter(5, "order of the teacher", low=1, high=20)
-    scale: float = parameter(1e-5, "standard deviation of the student's start", low=1e-9, high=1.0)
-    steps: int = parameter(15_000, "steps of Adam", low=1, high=10_000_000)
-    adam_rate: float = parameter(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
-    flow_time: float = parameter(1e8, "time to which gradient flow runs", low=1e-3, high=1e12)
-    flow_tolerance: float = parameter(1e-3, "relative tolerance of the flow", low=1e-10, high=0.1)
-    goal: float = parameter(1e-28, "loss at which a run has converged", low=0.0, high=1.0)
-    gate: float = gate_parameter(1e-4)
-    horizons: tuple[int, ...] = horizons_parameter((40, 25, 60))
-
-    def check(self) -> None:
-        """Every horizon must leave a lag to extrapolate to."""
-        check_horizons(self.horizons, self.length)
-
-
-class Fig3a(Experiment):
-    """Extrapolation error against training length, balanced teacher and dense student."""
-
-    id = "lowdim/fig3a"
-    paper = "lowdim"
-    figure = "Figure 3(a)"
-    summary = "extrapolation error against training length, balanced teacher and dense student"
-    version = 1
-    Config = Fig3aConfig
-    presets: ClassVar[Mapping[str, Fig3aConfig]] = {
-        "smoke": Fig3aConfig(
-            teacher=("well-conditioned",), method=("adam",), length=(8, 11), seed=(0, 1), steps=300
-        ),
-        "quick": Fig3aConfig(teacher=("well-conditioned",), length=(6, 8, 9, 10, 11, 14, 20)),
-        "paper": Fig3aConfig(),
-    }
-    batch_by = (TEACHER, WIDTH, METHOD)
-    chunk: ClassVar[Mapping[str, int]] = {SEED: 10}
-
-    def variables(self, config: Fig3aConfig) -> dict[str, Variable]:
-        """Whole responses of the last and of the best iterate, losses and errors."""
-        return length_variables()
-
-    def coordinates(self, config: Fig3aConfig) -> dict[str, Sequence[Any] | np.ndarray]:
-        """Iterates, lags and horizons."""
-        return length_coordinates(config.horizons)
-
-    def cell(self, batch: Batch, config: Fig3aConfig) -> Mapping[str, Any]:
-        """Train one batch: all lengths and seeds of a teacher, a width and a method at once."""
-        from tacit.experiments.lowdim._dense import train_dense
-
-        return train_dense(
-            batch,
-            config,
-            teacher=batch.one("teacher"),
-            scale=config.scale,
-            method=batch.one("method"),
-            flow_time=config.flow_time,
-            flow_tolerance=config.flow_tolerance,
-        )
-
-    def claims(self, dataset: "xarray.Dataset", config: Fig3aConfig) -> list[Claim]:
-        """High below, low above, for each teacher and method; expectations as found."""
-        below, above = 2 * config.order - 2, 2 * config.order + 1
-        found = []
-        for teacher in config.teacher:
-            for method in config.method:
-                series = _series(dataset, config, teacher, method, "last")
-                words = f"For the {TITLES[teacher]} and {METHODS[method]}"
-                found.append(
-                    claim_about_median(
-                        series.at(below),
-                        name=f"{teacher}, {method}: below",
-                        statement=f"{words}, the relative error at k = {below} is at least 0.1.",
-                        place="Figure 3(a), appendix A.1.1",
-                        at_least=0.1,
-                    )
-                )
-                expected = EXPECTED.get((teacher, method), "")
-                found.append(
-                    claim_about_median(
-                        series.at(above),
-                        name=f"{teacher}, {method}: above",
-                        statement=f"{words}, the relative error at k = {above} is at most 0.01.",
-                        place="Figure 3(a), appendix A.1.1",
-                        at_most=0.01,
-                        expected="fails" if expected else "holds",
-                        because=expected,
-                    )
-                )
-        if "well-conditioned" in config.teacher and "flow" in config.method:
-            found.append(
-                claim_about_median(
-                    _series(dataset, config, "well-conditioned", "flow", "last").at(above - 1),
-                    name="well-conditioned, flow: 2d̂ lags are enough",
-                    statement=f"For the {TITLES['well-conditioned']} and gradient flow, the "
-                    f"relative error at k = {above - 1} is at most 0.01 already: one lag earlier "
-                    "than for balanced students.",
-                    place="(ours)",
-                    at_most=0.01,
-                )
-            )
-        return found
-
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig3aConfig, claims: Sequence[Claim]
-    ) -> Figure:
-        """Errors for each teacher, then training losses."""
-        k = Axis("training length k")
-        rule = VerticalRule(2 * config.order + 0.5, label="k = 2 × teacher order")
-        panels = []
-        for teacher in config.teacher:
-            marks: list[Mark] = [rule, HorizontalRule(1.0, label="zero response", style="dotted")]
-            for colour, (method, iterate, label) in enumerate(_lines(config)):
-                series = _series(dataset, config, teacher, method, iterate)
-                marks += median_line(config.length, series.table, label=label, colour=colour)
-            y = Axis("relative extrapolation error", scale="log")
-            panels.append(Panel(TITLES[teacher], k, y, marks, legend="outside"))
-        losses: list[Mark] = [rule]
-        for colour, teacher in enumerate(config.teacher):
-            for style, method in zip(("solid", "dashed"), config.method, strict=False):
-                chosen = (
-                    dataset["train_loss"]
-                    .isel({WIDTH: 0})
-                    .sel({TEACHER: teacher, METHOD: method, ITERATE: "last"})
-                )
-                losses += median_line(
-                    config.length,
-                    chosen.transpose(LENGTH, SEED).values,
-                    label=f"{teacher}, {METHODS[method]}",
-                    colour=colour,
-                    style=style,
-                    band=False,
-                )
-        y = Axis("training loss", scale="log")
-        panels.append(Panel("loss reached", k, y, losses, legend="outside"))
-        return Figure(
-            "A dense student from near zero: the transition comes with as many lags as modes need",
-            panels,
-            columns=min(len(panels), 4),
-            caption=(
-                f"Teacher of order {config.order}, dense student of width {config.width[0]} from "
-                f"N(0, {config.scale:g}²); Adam {config.adam_rate:g} for {config.steps:,} steps, "
-                f"gradient flow to time {config.flow_time:g}. Lines are medians over "
-                f"{len(config.seed)} seeds (runs with a loss above {config.gate:g} of the zero "
-                f"response's left out), bands the middle half. Errors over the lags k … "
-                f"{config.horizons[0] - 1}."
-            ),
-        )
-
-
-def _lines(config: Fig3aConfig) -> list[tuple[str, str, str]]:
-    """What is drawn for each teacher: method, iterate, label."""
-    found = []
-    for method in config.method:
-        found.append((method, "last", METHODS[method]))
-        if method == "adam":
-            found.append((method, "best", "Adam, lowest-loss iterate"))
-    return found
-
-
-def _series(
-    dataset: "xarray.Dataset", config: Fig3aConfig, teacher: str, method: str, iterate: str
-) -> Series:
-    chosen = dataset.isel({WIDTH: 0, HORIZON: 0}).sel(
-        {TEACHER: teacher, METHOD: method, ITERATE: iterate}
-    )
-    return Series(chosen["relative_error"].where(trained(chosen, config.gate)))
-
-
-_CONDITIONING = (
+CONDITIONING = (
     "conditioning, as in fig1a: the teacher's Hankel singular values span five to seven decades, "
     "and neither 15,000 steps of Adam nor a flow to time 1e8 resolves the last of them: the "
     "decline is gradual"
 )
-EXPECTED = {
-    (teacher, method): _CONDITIONING
-    for teacher in ("even", "random")
-    for method in ("adam", "flow")
-}
+
+
+class Fig3a(LengthsExperiment):
+    """Extrapolation error against training length, balanced teacher and dense student."""
+
+    id, figure = "lowdim/fig3a", "Figure 3(a)"
+
+    teacher: tuple[str, ...] = swept(TEACHER_NAMES, "the teacher's spectrum", choices=TEACHER_NAMES)
+    width: tuple[int, ...] = swept((40,), "width d of the student", low=2, high=2000)
+    method: tuple[str, ...] = swept(
+        ("adam", "flow"), "how the student descends", choices=("adam", "flow")
+    )
+    length: tuple[int, ...] = swept(
+        range(5, 21), "training length k", low=1, high=200, units="lags"
+    )
+    seed: tuple[int, ...] = swept(range(10), "seed of teacher and student", low=0)
+    scale: float = fixed(1e-5, "standard deviation of the student's start", low=1e-9, high=1.0)
+    steps: int = fixed(15_000, "steps of Adam", low=1, high=10_000_000)
+    flow_time: float = fixed(1e8, "time to which gradient flow runs", low=1e-3, high=1e12)
+    flow_tolerance: float = fixed(1e-3, "relative tolerance of the flow", low=1e-10, high=0.1)
+
+    presets = {
+        "smoke": dict(
+            teacher="well-conditioned", method="adam", length=(8, 11), seed=(0, 1), steps=300
+        ),
+        "quick": dict(teacher="well-conditioned", length=(6, 8, 9, 10, 11, 14, 20)),
+        "paper": {},
+    }
+    batch_by = ("teacher", "width", "method")
+    chunk = {"seed": 10}
+
+    def cell(self, batch: Batch) -> dict[str, ArrayLike]:
+        lengths, seeds, width = batch.column("length"), batch.column("seed"), batch.one("width")
+        teacher = functools.partial(named_teacher, batch.one("teacher"), self.order)
+        responses = teacher_responses(teacher, seeds, lags=max(self.horizons))
+        targets = MaskedTargets(responses, lengths, padding=4)
+        keys = lane_keys(1, seeds, lengths)
+        students = Lanes(random_linear_rnns(Dense, width, scale=self.scale, keys=keys.tree))
+        flow = gauss_newton_flow(until=self.flow_time, tolerance=self.flow_tolerance)
+        descents: dict[str, tuple[Any, float | None, int]] = {
+            "adam": (optax.adam(1.0), self.adam_rate, self.steps),
+            "flow": (flow, None, FLOW_STEPS),
+        }
+        method, rate, steps = descents[batch.one("method")]
+        result = descend(
+            students,
+            targets.population_loss(),
+            method,
+            rate=rate,
+            stop=Stop(steps, loss=self.goal),
+            title=batch.label,
+        )
+        return self.measured(targets, result)
+
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim = Claims("Figure 3(a), appendix A.1.1")
+        below, above = 2 * self.order - 2, 2 * self.order + 1
+        last = runs.isel(width=0, horizon=0).sel(iterate="last")
+        errors = self.counted(last, "relative_error")
+        for teacher in self.teacher:
+            for method in self.method:
+                error = errors.sel({"teacher": teacher, "method": method})
+                words = f"For the {TEACHERS[teacher]} and {METHODS[method]}"
+                claim.median(
+                    f"{teacher}, {method}: below",
+                    at(error, length=below),
+                    at_least=0.1,
+                    says=f"{words}, the relative error at k = {below} is at least 0.1.",
+                )
+                claim.median(
+                    f"{teacher}, {method}: above",
+                    at(error, length=above),
+                    at_most=0.01,
+                    says=f"{words}, the relative error at k = {above} is at most 0.01.",
+                    fails_because="" if teacher == "well-conditioned" else CONDITIONING,
+                )
+        if "well-conditioned" in self.teacher and "flow" in self.method:
+            claim.median(
+                "well-conditioned, flow: 2d̂ lags are enough",
+                at(errors, teacher="well-conditioned", method="flow", length=above - 1),
+                at_most=0.01,
+                says=f"For the {TEACHERS['well-conditioned']} and gradient flow, the relative "
+                f"error at k = {above - 1} is at most 0.01 already: one lag earlier than for "
+                "balanced students.",
+                place="(ours)",
+            )
+        return claim
+
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        runs = runs.isel(width=0, horizon=0)
+        errors = self.counted(runs, "relative_error")
+        shown = [(m, i) for m in self.method for i in (self.iterates if m == "adam" else ("last",))]
+        panels = []
+        for teacher in self.teacher:
+            marks: list[Mark] = [HorizontalRule(1.0, label="zero response", style="dotted")]
+            for colour, (method, iterate) in enumerate(shown):
+                label = METHODS[method] + (", lowest-loss iterate" if iterate == "best" else "")
+                of = errors.sel({"teacher": teacher, "method": method, "iterate": iterate})
+                marks += median_lines(of, "length", label=label, colour=colour)
+            panels.append(self.panel(TEACHERS[teacher], "relative extrapolation error", marks))
+        losses = median_lines(
+            runs["train_loss"].sel(iterate="last"),
+            "length",
+            by=("teacher", "method"),
+            label=lambda teacher, method: f"{teacher}, {METHODS[method]}",
+            colour={teacher: place for place, teacher in enumerate(self.teacher)},
+            style=dict(zip(self.method, ("solid", "dashed"), strict=False)),
+            band=False,
+        )
+        panels.append(self.panel("loss reached", "training loss", losses))
+        return Figure(
+            "A dense student from near zero: the transition comes with as many lags as modes need",
+            panels,
+            columns=min(len(panels), 4),
+            caption=f"Teacher of order {self.order}, dense student of width {self.width[0]} from "
+            f"N(0, {self.scale:g}²); Adam {self.adam_rate:g} for {self.steps:,} steps, gradient "
+            f"flow to time {self.flow_time:g}. Lines are medians over {len(self.seed)} seeds (runs "
+            f"with a loss above {self.gate:g} of the zero response's left out), bands the middle "
+            f"half. Errors over the lags k … {self.horizons[0] - 1}.",
+        )

@@ -11,304 +11,204 @@ measure (`theory.lowdim.prony`), whose error is that of the student. And the mod
 scale ε brings weigh ε² in the response: so does the error of a student that extrapolates.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+import functools
+from typing import Any
 
 import numpy as np
+import optax
+import xarray
+from numpy.typing import ArrayLike
 
-from tacit.claims import Claim, claim_about_median
-from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, VerticalRule
-from tacit.experiments._base import Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._lines import median_line
-from tacit.experiments._parameter import parameter
-from tacit.experiments.lowdim._fig1a_draw import TITLES
-from tacit.experiments.lowdim._lengths import (
-    check_horizons,
-    gate_parameter,
-    horizons_parameter,
-    length_coordinates,
-    length_variables,
+from tacit.descent import Lanes, Stop, descend, lane_keys
+from tacit.draw import Figure, HorizontalRule, median_lines
+from tacit.experiments import Batch, Claims, at, fixed, swept
+from tacit.experiments.lowdim.lengths import (
+    FLOW_STEPS,
+    TEACHERS,
+    LengthsExperiment,
+    MaskedTargets,
+    gauss_newton_flow,
 )
-from tacit.experiments.lowdim._runs import Series, trained
-from tacit.store import HORIZON, ITERATE, METHOD, SCALE, SEED, TEACHER, WIDTH, Variable
-from tacit.sweep import Batch
-
-if TYPE_CHECKING:
-    import xarray
+from tacit.measures import extrapolation_error, settling_point
+from tacit.models import Dense, random_linear_rnns
+from tacit.problems import TEACHER_NAMES, named_teacher, teacher_responses
+from tacit.theory.lowdim import prony
 
 METHODS = {"adam": "Adam, decaying rate", "flow": "gradient flow"}
+MILESTONES = (5_000, 10_000, 15_000, 30_000)  # of the learning rate (appendix B.1)
+ANY_START = (
+    "the literal teacher's Hankel singular values fall over seven decades: Adam ends where three "
+    "of its five modes are learned, from any start; that decides the error. At k = 12 the largest "
+    "start errs 1.7 times as much as the smallest, from k = 16 on less"
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fig4Config(Config):
-    """Parameters of lowdim/fig4; the defaults are the paper's where it gives them."""
+class Fig4(LengthsExperiment):
+    """Extrapolation error against training length, for several initial scales."""
 
-    teacher: tuple[str, ...] = parameter(
-        ("well-conditioned", "even"), "the teacher's spectrum", choices=tuple(TITLES), swept=True
+    id, figure = "lowdim/fig4", "Figure 4"
+
+    teacher: tuple[str, ...] = swept(
+        ("well-conditioned", "even"), "the teacher's spectrum", choices=TEACHER_NAMES
     )
-    width: tuple[int, ...] = parameter(
-        (40,), "width d of the student", low=2, high=2000, swept=True
+    width: tuple[int, ...] = swept((40,), "width d of the student", low=2, high=2000)
+    method: tuple[str, ...] = swept(
+        ("adam", "flow"), "how the student descends", choices=("adam", "flow")
     )
-    method: tuple[str, ...] = parameter(
-        ("adam", "flow"), "how the student descends", choices=tuple(METHODS), swept=True
+    scale: tuple[float, ...] = swept(
+        (1e-5, 1e-3, 1e-2, 1e-1), "standard deviation of the student's start", low=1e-9, high=1.0
     )
-    scale: tuple[float, ...] = parameter(
-        (1e-5, 1e-3, 1e-2, 1e-1),
-        "standard deviation of the student's start",
-        low=1e-9,
-        high=1.0,
-        swept=True,
-    )
-    length: tuple[int, ...] = parameter(
+    length: tuple[int, ...] = swept(
         (6, 8, 9, 10, 11, 12, 14, 16, 18, 20, 24, 28),
         "training length k",
         low=1,
         high=200,
         units="lags",
-        swept=True,
     )
-    seed: tuple[int, ...] = parameter(
-        tuple(range(10)), "seed of teacher and student", low=0, swept=True
+    seed: tuple[int, ...] = swept(range(10), "seed of teacher and student", low=0)
+    steps: int = fixed(35_000, "steps of Adam", low=1, high=10_000_000)
+    adam_rate: float = fixed(1e-3, "Adam's learning rate at the start", low=1e-8, high=1.0)
+    flow_time: float = fixed(1e8, "time to which gradient flow runs", low=1e-3, high=1e12)
+    flow_tolerance: float = fixed(1e-3, "relative tolerance of the flow", low=1e-10, high=0.1)
+    level: float = fixed(
+        0.01, "relative error below which a student extrapolates", low=0, high=1, analysis=True
     )
-    order: int = parameter(5, "order of the teacher", low=1, high=20)
-    steps: int = parameter(35_000, "steps of Adam", low=1, high=10_000_000)
-    adam_rate: float = parameter(1e-3, "Adam's learning rate at the start", low=1e-8, high=1.0)
-    flow_time: float = parameter(1e8, "time to which gradient flow runs", low=1e-3, high=1e12)
-    flow_tolerance: float = parameter(1e-3, "relative tolerance of the flow", low=1e-10, high=0.1)
-    goal: float = parameter(1e-28, "loss at which a run has converged", low=0.0, high=1.0)
-    level: float = parameter(
-        0.01, "relative error below which a student extrapolates", low=0.0, high=1.0, analysis=True
+    horizons: tuple[int, ...] = fixed(
+        (40, 60), "errors are taken to these lags; the first is drawn", low=2, high=500
     )
-    gate: float = gate_parameter(1e-4)
-    horizons: tuple[int, ...] = horizons_parameter((40, 60))
 
-    def check(self) -> None:
-        """Every horizon must leave a lag to extrapolate to."""
-        check_horizons(self.horizons, self.length)
-
-
-class Fig4(Experiment):
-    """Extrapolation error against training length and initial scale, dense student."""
-
-    id = "lowdim/fig4"
-    paper = "lowdim"
-    figure = "Figure 4"
-    summary = "extrapolation error against training length, for several initial scales"
-    version = 1
-    Config = Fig4Config
-    presets: ClassVar[Mapping[str, Fig4Config]] = {
-        "smoke": Fig4Config(
-            teacher=("well-conditioned",),
-            method=("flow",),
+    presets = {
+        "smoke": dict(
+            teacher="well-conditioned",
+            method="flow",
             scale=(1e-5, 1e-1),
             length=(8, 12),
             seed=(0, 1),
             flow_time=100.0,
         ),
-        "quick": Fig4Config(
-            teacher=("well-conditioned",),
-            method=("flow",),
+        "quick": dict(
+            teacher="well-conditioned",
+            method="flow",
             scale=(1e-5, 1e-3, 1e-1),
             length=(8, 10, 11, 12, 16, 20),
         ),
-        "paper": Fig4Config(),
+        "paper": {},
     }
-    batch_by = (TEACHER, WIDTH, METHOD)
-    chunk: ClassVar[Mapping[str, int]] = {SEED: 10}
+    batch_by = ("teacher", "width", "method")
+    chunk = {"seed": 10}
 
-    def variables(self, config: Fig4Config) -> dict[str, Variable]:
-        """Whole responses of the last and of the best iterate, losses and errors."""
-        return length_variables()
+    def cell(self, batch: Batch) -> dict[str, ArrayLike]:
+        lengths, seeds, width = batch.column("length"), batch.column("seed"), batch.one("width")
+        teacher = functools.partial(named_teacher, batch.one("teacher"), self.order)
+        responses = teacher_responses(teacher, seeds, lags=max(self.horizons))
+        targets = MaskedTargets(responses, lengths, padding=4)
+        scales, keys = batch.column("scale"), lane_keys(1, seeds, lengths)
+        students = Lanes(random_linear_rnns(Dense, width, scale=scales, keys=keys.tree))
+        decay = optax.piecewise_constant_schedule(1.0, dict.fromkeys(MILESTONES, 0.1))
+        flow = gauss_newton_flow(until=self.flow_time, tolerance=self.flow_tolerance)
+        descents: dict[str, tuple[Any, float | None, int]] = {
+            "adam": (optax.adam(decay), self.adam_rate, self.steps),
+            "flow": (flow, None, FLOW_STEPS),
+        }
+        method, rate, steps = descents[batch.one("method")]
+        result = descend(
+            students,
+            targets.population_loss(),
+            method,
+            rate=rate,
+            stop=Stop(steps, loss=self.goal),
+            title=batch.label,
+        )
+        return self.measured(targets, result)
 
-    def coordinates(self, config: Fig4Config) -> dict[str, Sequence[Any] | np.ndarray]:
-        """Iterates, lags and horizons."""
-        return length_coordinates(config.horizons)
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim = Claims("Figure 4, appendix A.1.2")
+        small, large, middle = min(self.scale), max(self.scale), 2 * self.order + 2
+        last = runs.isel(width=0, horizon=0).sel(iterate="last")
+        errors = self.counted(last, "relative_error")
+        for teacher in self.teacher:
+            for method in self.method:
+                of = errors.sel({"teacher": teacher, "method": method})
+                of = of.transpose(..., "seed", "length")
+                near, far = of.sel(scale=small), of.sel(scale=large)
+                words = f"For the {TEACHERS[teacher]} and {METHODS[method].split(',')[0]}"
+                literal = (teacher, method) == ("even", "adam")
+                claim.median(
+                    f"{teacher}, {method}: larger start, larger error",
+                    at(far, length=middle) / at(near, length=middle),
+                    at_least=10,
+                    says=f"{words}, the error at k = {middle} from scale {large:g} is at least ten "
+                    f"times that from {small:g}.",
+                    fails_because=ANY_START if literal else "",
+                )
+                needs, other = (settling_point(e["length"], e, self.level) for e in (far, near))
+                settles = np.isfinite(other)  # else the small start never extrapolates
+                claim.median(
+                    f"{teacher}, {method}: larger start, longer sequences",
+                    needs[settles] - other[settles],
+                    at_least=2,
+                    says=f"{words}, a start of scale {large:g} needs at least two more lags than "
+                    f"one of {small:g} for an error of {self.level:g}.",
+                )
+        if "well-conditioned" in self.teacher and "flow" in self.method:
+            of = errors.sel({"teacher": "well-conditioned", "method": "flow"})
+            self._known_beforehand(claim, of.sortby("scale"))
+        return claim
 
-    def cell(self, batch: Batch, config: Fig4Config) -> Mapping[str, Any]:
-        """Train one batch: all scales, lengths and seeds of a teacher and a method at once."""
-        from tacit.experiments.lowdim._dense import train_dense
-
-        method = batch.one("method")
-        return train_dense(
-            batch,
-            config,
-            teacher=batch.one("teacher"),
-            scale=batch.column("scale"),
-            method="decayed adam" if method == "adam" else method,
-            flow_time=config.flow_time,
-            flow_tolerance=config.flow_tolerance,
+    def _known_beforehand(self, claim: Claims, errors: xarray.DataArray) -> None:
+        """The error of the fewest modes below the threshold, and the weight of a start's own."""
+        small, second = sorted(self.scale)[:2] if len(self.scale) > 1 else self.scale * 2
+        below, above = 2 * self.order - 2, 2 * self.order + 1
+        known = self._fewest_modes_error(below) if below in self.length else np.nan
+        growth = at(errors, scale=second, length=above) / at(errors, scale=small, length=above)
+        claim.median(
+            "well-conditioned, flow: the fewest modes",
+            abs(at(errors, scale=small, length=below) / known - 1),
+            at_most=0.01,
+            says=f"From scale {small:g} and with k = {below} lags, the student's error is that of "
+            f"Gauss quadrature with {below // 2} nodes of the teacher, within 1%.",
+            place="section 4, beyond the paper",
+        )
+        claim.median(
+            "well-conditioned, flow: a start's own modes",
+            np.log(growth) / np.log(second / small),
+            at_least=1.5,
+            says=f"At k = {above} the error grows at least like the power 1.5 of the start's "
+            f"scale, between {small:g} and {second:g} (its modes weigh the square).",
+            place="section 4, beyond the paper",
         )
 
-    def claims(self, dataset: "xarray.Dataset", config: Fig4Config) -> list[Claim]:
-        """What the largest start needs beyond the smallest, and what both do in between."""
-        small, large = min(config.scale), max(config.scale)
-        found = []
-        for teacher in config.teacher:
-            for method in config.method:
-                near, far = (_series(dataset, config, teacher, method, s) for s in (small, large))
-                words = f"For the {TITLES[teacher]} and {METHODS[method].split(',')[0]}"
-                name = f"{teacher}, {method}"
-                middle = 2 * config.order + 2
-                found.append(
-                    claim_about_median(
-                        _quotient(far, near, middle),
-                        name=f"{name}: larger start, larger error",
-                        statement=f"{words}, the error at k = {middle} from scale {large:g} is at "
-                        f"least ten times that from {small:g}.",
-                        place="Figure 4, appendix A.1.2",
-                        at_least=10,
-                        **_expectation(teacher, method, "error"),
-                    )
-                )
-                found.append(
-                    claim_about_median(
-                        _more(far.needed(config.level), near.needed(config.level)),
-                        name=f"{name}: larger start, longer sequences",
-                        statement=f"{words}, a start of scale {large:g} needs at least two more "
-                        f"lags than one of {small:g} for an error of {config.level:g}.",
-                        place="Figure 4, appendix A.1.2",
-                        at_least=2,
-                        **_expectation(teacher, method, "lags"),
-                    )
-                )
-        if "well-conditioned" in config.teacher and "flow" in config.method:
-            found += _known_beforehand(dataset, config)
-        return found
+    def _fewest_modes_error(self, length: int) -> float:
+        """Relative error, on the tail, of the measure with length/2 atoms."""
+        lags, spectrum = np.arange(self.horizons[0]), np.linspace(-1, 1, self.order)
+        target = np.mean(spectrum[:, None] ** lags, axis=0)
+        atoms = prony(target[:length], length // 2)
+        response = atoms.weights @ atoms.nodes[:, None] ** lags
+        return float(extrapolation_error(response, target, start=length, relative=True))
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig4Config, claims: Sequence[Claim]
-    ) -> Figure:
-        """Errors for each teacher and method, one line a scale."""
-        k = Axis("training length k")
-        rule = VerticalRule(2 * config.order + 0.5, label="k = 2 × teacher order")
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        last = runs.isel(width=0, horizon=0).sel(iterate="last").sortby("scale")
+        errors = self.counted(last, "relative_error")
+        zero = HorizontalRule(1.0, label="zero response", style="dotted")
         panels = []
-        for teacher in config.teacher:
-            for method in config.method:
-                marks: list[Mark] = [
-                    rule,
-                    HorizontalRule(1.0, label="zero response", style="dotted"),
-                ]
-                for colour, scale in enumerate(sorted(config.scale)):
-                    series = _series(dataset, config, teacher, method, scale)
-                    label = f"scale {scale:g}"
-                    marks += median_line(config.length, series.table, label=label, colour=colour)
-                panels.append(
-                    Panel(
-                        f"{TITLES[teacher]}: {METHODS[method]}",
-                        k,
-                        Axis("relative extrapolation error", scale="log"),
-                        marks,
-                        legend="outside",
-                    )
-                )
+        for teacher in self.teacher:
+            for method in self.method:
+                of = errors.sel({"teacher": teacher, "method": method})
+                marks = median_lines(of, "length", by="scale", label="scale {scale:g}")
+                title = f"{TEACHERS[teacher]}: {METHODS[method]}"
+                panels.append(self.panel(title, "relative extrapolation error", [zero, *marks]))
+        words = {
+            "adam": f"Adam {self.adam_rate:g}, ×0.1 after 5,000, 10,000, 15,000 and 30,000 of "
+            f"{self.steps:,} steps",
+            "flow": f"gradient flow to time {self.flow_time:g}",
+        }
+        descents = "; ".join(words[method] for method in self.method)
         return Figure(
             "A larger start needs longer sequences",
             panels,
             columns=2 if len(panels) > 1 else 1,
-            caption=(
-                f"Teacher of order {config.order}, dense student of width {config.width[0]}. "
-                f"{_descents(config)}. Medians over "
-                f"{len(config.seed)} seeds of the runs whose loss is at most {config.gate:g} of "
-                f"the zero response's, bands the middle half. Errors over the lags k … "
-                f"{config.horizons[0] - 1}."
-            ),
+            caption=f"Teacher of order {self.order}, dense student of width {self.width[0]}. "
+            f"{descents[0].upper()}{descents[1:]}. Medians over {len(self.seed)} seeds of the runs "
+            f"whose loss is at most {self.gate:g} of the zero response's, bands the middle half. "
+            f"Errors over the lags k … {self.horizons[0] - 1}.",
         )
-
-
-def _known_beforehand(dataset: "xarray.Dataset", config: Fig4Config) -> list[Claim]:
-    """The error of the fewest modes below the threshold, and the weight of a start's own modes."""
-    small, second = sorted(config.scale)[:2] if len(config.scale) > 1 else config.scale * 2
-    series = {s: _series(dataset, config, "well-conditioned", "flow", s) for s in (small, second)}
-    below, above = 2 * config.order - 2, 2 * config.order + 1
-    modes = np.zeros(0)
-    if below in config.length:
-        errors = series[small].table[config.length.index(below)]
-        predicted = _fewest_modes_error(config.order, below, config.horizons[0])
-        modes = np.abs(errors[~np.isnan(errors)] / predicted - 1)
-    exponents = np.zeros(0)
-    if second > small:
-        growth = _quotient(series[second], series[small], above)
-        exponents = np.log(growth) / np.log(second / small)
-    return [
-        claim_about_median(
-            modes,
-            name="well-conditioned, flow: the fewest modes",
-            statement=f"From scale {small:g} and with k = {below} lags, the student's error is "
-            f"that of Gauss quadrature with {below // 2} nodes of the teacher, within 1%.",
-            place="section 4, beyond the paper",
-            at_most=0.01,
-        ),
-        claim_about_median(
-            exponents,
-            name="well-conditioned, flow: a start's own modes",
-            statement=f"At k = {above} the error grows at least like the power 1.5 of the start's "
-            f"scale, between {small:g} and {second:g} (its modes weigh the square).",
-            place="section 4, beyond the paper",
-            at_least=1.5,
-        ),
-    ]
-
-
-def _fewest_modes_error(order: int, length: int, horizon: int) -> float:
-    """Relative error over the lags `length` … `horizon` − 1 of the measure with length/2 atoms."""
-    from tacit.experiments.lowdim._tails import tail_errors
-    from tacit.theory.lowdim import prony
-
-    lags, spectrum = np.arange(horizon), np.linspace(-1, 1, order)
-    target = np.mean(spectrum[:, None] ** lags, axis=0)
-    atoms = prony(target[:length], length // 2)
-    response = atoms.weights @ atoms.nodes[:, None] ** lags
-    lengths = np.array([length])
-    _, relative = tail_errors(response[None, None], target[None], lengths, [horizon])
-    return float(relative.item())
-
-
-def _descents(config: Fig4Config) -> str:
-    """The descents in words."""
-    words = {
-        "adam": f"Adam {config.adam_rate:g}, ×0.1 after 5,000, 10,000, 15,000 and 30,000 of "
-        f"{config.steps:,} steps",
-        "flow": f"gradient flow to time {config.flow_time:g}",
-    }
-    text = "; ".join(words[method] for method in config.method)
-    return text[0].upper() + text[1:]
-
-
-def _series(
-    dataset: "xarray.Dataset", config: Fig4Config, teacher: str, method: str, scale: float
-) -> Series:
-    chosen = dataset.isel({WIDTH: 0, HORIZON: 0}).sel(
-        {TEACHER: teacher, METHOD: method, SCALE: scale, ITERATE: "last"}
-    )
-    return Series(chosen["relative_error"].where(trained(chosen, config.gate)))
-
-
-def _quotient(far: Series, near: Series, length: int) -> np.ndarray:
-    """Seed by seed; empty where one of the two does not count or the length is not there."""
-    if length not in far.lengths:
-        return np.zeros(0)
-    place = far.lengths.index(length)
-    ratio = far.table[place] / near.table[place]
-    return ratio[~np.isnan(ratio)]
-
-
-def _more(far: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """How many lags more; a seed for which neither ever extrapolates says nothing."""
-    says = np.isfinite(near)
-    return far[says] - near[says]
-
-
-def _expectation(teacher: str, method: str, what: str) -> dict[str, Any]:
-    because = BECAUSE.get((teacher, method, what), "")
-    return {"expected": "fails", "because": because} if because else {}
-
-
-BECAUSE: dict[tuple[str, str, str], str] = {
-    ("even", "adam", "error"): (
-        "the literal teacher's Hankel singular values fall over seven decades: Adam ends where "
-        "three of its five modes are learned, from any start; that decides the error. At k = 12 "
-        "the largest start errs 1.7 times as much as the smallest, from k = 16 on less"
-    ),
-}

@@ -5,193 +5,118 @@ Figure 1(a) and with the same cells. For the paper's literal teacher and a well-
 after Adam and after the polish to zero loss.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
+import xarray
 
-from tacit.claims import Claim, claim_about_median
-from tacit.draw import Axis, Figure, Line, Mark, Panel, VerticalRule
-from tacit.experiments._lines import median_line
-from tacit.experiments._parameter import parameter
-from tacit.experiments.lowdim._fig1a_draw import TITLES
-from tacit.experiments.lowdim.fig1a import Fig1a, Fig1aConfig
-from tacit.store import HORIZON, ITERATE, LAG, LENGTH, LOSS, METHOD, SEED, TEACHER, WIDTH
-
-if TYPE_CHECKING:
-    import xarray
+from tacit.draw import Axis, Figure, Line, Mark, Panel, VerticalRule, lines, median_lines
+from tacit.experiments import Claims, fixed, swept
+from tacit.experiments.lowdim.balanced import BalancedExperiment
+from tacit.experiments.lowdim.lengths import TEACHERS
+from tacit.problems import TEACHER_NAMES
 
 ITERATES = {"last": "Adam", "polished": "Adam, polished"}
+FIRST_MODES = (
+    "conditioning again: the literal teacher's tail lives in its first three or four modes, and "
+    "once the loss is polished ten lags give those to a few per cent"
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fig5Config(Fig1aConfig):
-    """Parameters of lowdim/fig5: those of fig1a, at two lengths."""
+class Fig5(BalancedExperiment):
+    """Impulse responses of balanced students trained on 10 and on 20 lags."""
 
-    teacher: tuple[str, ...] = parameter(
-        ("even", "well-conditioned"), "the teacher's spectrum", choices=tuple(TITLES), swept=True
+    id, figure = "lowdim/fig5", "Figure 5"
+    version = 2  # the losses became an axis
+
+    teacher: tuple[str, ...] = swept(
+        ("even", "well-conditioned"), "the teacher's spectrum", choices=TEACHER_NAMES
     )
-    method: tuple[str, ...] = parameter(
-        ("adam",), "how the student descends", choices=("adam",), swept=True
-    )
-    length: tuple[int, ...] = parameter(
-        (10, 20), "training length k", low=1, high=200, units="lags", swept=True
-    )
-    horizons: tuple[int, ...] = parameter(
+    method: tuple[str, ...] = swept(("adam",), "how the student descends", choices=("adam",))
+    length: tuple[int, ...] = swept((10, 20), "training length k", low=1, high=200, units="lags")
+    horizons: tuple[int, ...] = fixed(
         (40,), "the lags k … horizon − 1 are drawn and compared", low=2, high=500
     )
 
+    presets = {"smoke": dict(seed=(0, 1), steps=300, polish_steps=60), "quick": {}, "paper": {}}
 
-class Fig5(Fig1a):
-    """Impulse responses of a balanced teacher and two of its students."""
-
-    id = "lowdim/fig5"
-    figure = "Figure 5"
-    summary = "impulse responses of balanced students trained on 10 and on 20 lags"
-    Config = Fig5Config
-    presets: ClassVar[Mapping[str, Fig5Config]] = {
-        "smoke": Fig5Config(seed=(0, 1), steps=300, polish_steps=60),
-        "quick": Fig5Config(),
-        "paper": Fig5Config(),
-    }
-
-    def claims(self, dataset: "xarray.Dataset", config: Fig1aConfig) -> list[Claim]:
-        """Both track to k; beyond it the shorter does not, and the longer does."""
-        short, long = min(config.length), max(config.length)
-        chosen = dataset.isel({WIDTH: 0, LOSS: 0, METHOD: 0, HORIZON: 0})
-        within = _gap(chosen).where(chosen[LAG] < chosen[LENGTH]).max(LAG)
-        found = []
-        for teacher in config.teacher:
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim, short, long = Claims("Figure 5"), min(self.length), max(self.length)
+        runs = runs.isel(width=0, loss=0, method=0, horizon=0)
+        gap = abs(runs["response"] - runs["target"])
+        within = gap.where(runs["lag"] < runs["length"]).max("lag").max("length")
+        for teacher in self.teacher:
             for iterate, words in ITERATES.items():
-                runs = {TEACHER: teacher, ITERATE: iterate}
-                name = f"{teacher}, {iterate}"
-                setting = f"{TITLES[teacher]}, {words}"
-                found.append(
-                    claim_about_median(
-                        within.sel(runs).max(LENGTH).values,
-                        name=f"{name}: tracks to k",
-                        statement=f"{setting}: within the training length both students follow "
-                        "the teacher to 0.01.",
-                        place="Figure 5",
-                        at_most=0.01,
-                    )
+                run = {"teacher": teacher, "iterate": iterate}
+                error = runs["relative_error"].sel(run)
+                setting = f"{TEACHERS[teacher]}, {words}"
+                literal = teacher == "even" and iterate == "polished"
+                claim.median(
+                    f"{teacher}, {iterate}: tracks to k",
+                    within.sel(run),
+                    at_most=0.01,
+                    says=f"{setting}: within the training length both students follow the teacher "
+                    "to 0.01.",
                 )
-                error = chosen["relative_error"].sel(runs)
-                loose = FAILS.get((teacher, iterate, "short"), "")
-                found.append(
-                    claim_about_median(
-                        error.sel({LENGTH: short}).values,
-                        name=f"{name}: k = {short} leaves",
-                        statement=f"{setting}: the student of k = {short} is wrong beyond it by "
-                        "at least 0.3 of the zero response's error.",
-                        place="Figure 5",
-                        at_least=0.3,
-                        expected="fails" if loose else "holds",
-                        because=loose,
-                    )
+                claim.median(
+                    f"{teacher}, {iterate}: k = {short} leaves",
+                    error.sel(length=short),
+                    at_least=0.3,
+                    says=f"{setting}: the student of k = {short} is wrong beyond it by at least "
+                    "0.3 of the zero response's error.",
+                    fails_because=FIRST_MODES if literal else "",
                 )
-                tight = FAILS.get((teacher, iterate, "long"), "")
-                found.append(
-                    claim_about_median(
-                        error.sel({LENGTH: long}).values,
-                        name=f"{name}: k = {long} stays",
-                        statement=f"{setting}: the student of k = {long} is wrong beyond it by at "
-                        "most 0.05 of the zero response's error.",
-                        place="Figure 5",
-                        at_most=0.05,
-                        expected="fails" if tight else "holds",
-                        because=tight,
-                    )
+                claim.median(
+                    f"{teacher}, {iterate}: k = {long} stays",
+                    error.sel(length=long),
+                    at_most=0.05,
+                    says=f"{setting}: the student of k = {long} is wrong beyond it by at most 0.05 "
+                    "of the zero response's error.",
                 )
-        return found
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig1aConfig, claims: Sequence[Claim]
-    ) -> Figure:
-        """Responses of one seed above, errors of all seeds below."""
-        chosen = dataset.isel({WIDTH: 0, LOSS: 0, METHOD: 0})
-        lags = np.arange(config.horizons[0])
-        cut = chosen.sel({LAG: lags})
-        gap = _gap(cut)
-        x = Axis("lag")
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        lags, short = np.arange(self.horizons[0]), min(self.length)
+        runs = runs.isel(width=0, loss=0, method=0, horizon=0).sortby("length")
+        runs = runs.sel(lag=lags, iterate=list(ITERATES))
         rules: list[Mark] = [
             VerticalRule(k - 0.5, label=f"end of training, k = {k}", style=style)
-            for k, style in zip(sorted(config.length), ("dotted", "dashed"), strict=False)
+            for k, style in zip(sorted(self.length), ("dotted", "dashed"), strict=False)
         ]
-        panels = []
-        for teacher in config.teacher:
-            seed = _typical(chosen.sel({TEACHER: teacher}), config)
-            one = cut.sel({TEACHER: teacher, SEED: seed})
-            target = one["target"].isel({LENGTH: 0}).values
-            marks: list[Mark] = [
-                *rules,
-                Line(lags, target, label="teacher", colour="reference", width=3.0),
-            ]
-            for colour, (k, iterate, label) in enumerate(_lines(config)):
-                response = one["response"].sel({LENGTH: k, ITERATE: iterate}).values
-                style = "solid" if k == min(config.length) else "dashed"
-                marks.append(Line(lags, response, label=label, colour=colour, style=style))
-            panels.append(
+        by = ("length", "iterate")
+        styles = {k: "solid" if k == short else "dashed" for k in self.length}
+
+        def label(length: int, iterate: str) -> str:
+            return f"k = {length}, {ITERATES[iterate]}"
+
+        responses, gaps = [], []
+        for teacher in self.teacher:
+            of = runs.sel(teacher=teacher)
+            errors = of["error"].sel(length=short, iterate="last")
+            typical = errors.sortby(errors).isel(seed=(len(self.seed) - 1) // 2)["seed"].item()
+            one = of.sel(seed=typical)
+            target = one["target"].isel(length=0).values
+            responses.append(
                 Panel(
-                    f"{TITLES[teacher]}, a typical seed ({seed})",
-                    x,
+                    f"{TEACHERS[teacher]}, a typical seed ({typical})",
+                    Axis("lag"),
                     Axis("impulse response"),
-                    marks,
-                    legend="outside",
+                    [
+                        *rules,
+                        Line(lags, target, label="teacher", colour="reference", width=3.0),
+                        *lines(one["response"], "lag", by=by, label=label, style=styles),
+                    ],
                 )
             )
-        for teacher in config.teacher:
-            marks = [*rules]
-            for colour, (k, iterate, label) in enumerate(_lines(config)):
-                table = gap.sel({TEACHER: teacher, LENGTH: k, ITERATE: iterate})
-                values = table.transpose(LAG, SEED).values
-                marks += median_line(lags, values, label=label, colour=colour, band=False)
-            panels.append(
-                Panel(
-                    f"{TITLES[teacher]}, all seeds",
-                    x,
-                    Axis("|student − teacher|", scale="log"),
-                    marks,
-                    legend="outside",
-                )
-            )
+            gap = abs(of["response"] - of["target"])
+            medians = median_lines(gap, "lag", by=by, label=label, band=False)
+            distance = Axis("|student − teacher|", scale="log")
+            title = f"{TEACHERS[teacher]}, all seeds"
+            gaps.append(Panel(title, Axis("lag"), distance, [*rules, *medians]))
         return Figure(
             "Students follow the teacher to k, and beyond it only from longer sequences",
-            panels,
-            columns=len(config.teacher),
-            caption=(
-                f"Teacher of order {config.order}, balanced students of width {config.width[0]}, "
-                f"Adam {config.adam_rate:g} for {config.steps:,} steps; polished: up to "
-                f"{config.polish_steps:,} Levenberg-Marquardt steps more. Lower row: medians over "
-                f"{len(config.seed)} seeds."
-            ),
+            [*responses, *gaps],
+            columns=len(self.teacher),
+            caption=f"Teacher of order {self.order}, balanced students of width {self.width[0]}, "
+            f"Adam {self.adam_rate:g} for {self.steps:,} steps; polished: up to "
+            f"{self.polish_steps:,} Levenberg-Marquardt steps more. Lower row: medians over "
+            f"{len(self.seed)} seeds.",
         )
-
-
-def _gap(dataset: "xarray.Dataset") -> "xarray.DataArray":
-    """|student − teacher| at every lag."""
-    return abs(dataset["response"] - dataset["target"])
-
-
-def _typical(runs: "xarray.Dataset", config: Fig1aConfig) -> int:
-    """The seed whose error after the shortest training is the median one."""
-    error = runs["error"].isel({HORIZON: 0}).sel({LENGTH: min(config.length), ITERATE: "last"})
-    order = np.argsort(error.transpose(SEED).values)
-    return int(error[SEED].values[order[(len(order) - 1) // 2]])
-
-
-def _lines(config: Fig1aConfig) -> list[tuple[int, str, str]]:
-    return [
-        (k, iterate, f"k = {k}, {words}")
-        for k in sorted(config.length)
-        for iterate, words in ITERATES.items()
-    ]
-
-
-FAILS = {
-    ("even", "polished", "short"): (
-        "conditioning again: the literal teacher's tail lives in its first three or four modes, "
-        "and once the loss is polished ten lags give those to a few per cent"
-    ),
-}

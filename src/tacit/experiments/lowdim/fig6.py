@@ -5,159 +5,96 @@ setting of Figure 1(b) and with the same cells: k = 8 sees nothing but zeros, k 
 teacher after its last lag, k = 20 stays.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
+import xarray
 
-from tacit.claims import Claim, claim_about_median
-from tacit.draw import Axis, Figure, Line, Mark, Panel, VerticalRule
-from tacit.experiments._lines import median_line
-from tacit.experiments._parameter import parameter
-from tacit.experiments.lowdim._runs import trained
-from tacit.experiments.lowdim.fig1b import Fig1b, Fig1bConfig
-from tacit.store import HORIZON, ITERATE, LAG, LENGTH, LOSS, SEED, WIDTH
-
-if TYPE_CHECKING:
-    import xarray
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fig6Config(Fig1bConfig):
-    """Parameters of lowdim/fig6: those of fig1b, at three lengths."""
-
-    length: tuple[int, ...] = parameter(
-        (8, 18, 20), "training length k", low=1, high=200, units="lags", swept=True
-    )
-    horizons: tuple[int, ...] = parameter(
-        (40,), "the lags k … horizon − 1 are drawn and compared", low=2, high=500
-    )
+from tacit.draw import Axis, Figure, Line, Mark, Panel, VerticalRule, lines, median_lines
+from tacit.experiments import Claims, fixed, swept
+from tacit.experiments.lowdim.fig1b import Fig1b
 
 
 class Fig6(Fig1b):
-    """Impulse responses of a delay line and three of its students."""
+    """Impulse responses of a delay line and of students trained on 8, 18 and 20 lags."""
 
-    id = "lowdim/fig6"
-    figure = "Figure 6"
-    summary = "impulse responses of a delay line and of students trained on 8, 18 and 20 lags"
-    Config = Fig6Config
-    presets: ClassVar[Mapping[str, Fig6Config]] = {
-        "smoke": Fig6Config(seed=(0, 1), steps=200),
-        "quick": Fig6Config(steps=10_000),
-        "paper": Fig6Config(),
-    }
+    id, figure = "lowdim/fig6", "Figure 6"
 
-    def claims(self, dataset: "xarray.Dataset", config: Fig1bConfig) -> list[Claim]:
-        """Zero below the delay; tracking to k; beyond it only at 2d̂."""
-        chosen = _counting(dataset, config)
-        size = abs(chosen["response"]).max(LAG)
-        gap = abs(chosen["response"] - chosen["target"])
-        within = gap.where(chosen[LAG] < chosen[LENGTH]).max(LAG)
-        place = "Figure 6, appendix A.3"
-        found = []
-        for k in sorted(config.length):
-            runs = {LENGTH: k}
-            if k < config.order:
-                found.append(
-                    claim_about_median(
-                        _present(size.sel(runs)),
-                        name=f"k = {k}: learns zero",
-                        statement=f"Trained on k = {k} < d̂ lags, all of them zero, the student "
-                        "stays below 0.01 at every lag.",
-                        place=place,
-                        at_most=0.01,
-                    )
+    length: tuple[int, ...] = swept((8, 18, 20), "training length k", low=1, high=200, units="lags")
+    horizons: tuple[int, ...] = fixed(
+        (40,), "the lags k … horizon − 1 are drawn and compared", low=2, high=500
+    )
+
+    presets = {"smoke": dict(seed=(0, 1), steps=200), "quick": dict(steps=10_000), "paper": {}}
+
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim = Claims("Figure 6, appendix A.3")
+        last = runs.isel(width=0, loss=0, horizon=0).sel(iterate="last")
+        response, error = self.counted(last, "response"), self.counted(last, "error")
+        gap = abs(response - last["target"])
+        within = gap.where(gap["lag"] < gap["length"]).max("lag")
+        for k in sorted(self.length):
+            if k < self.order:
+                claim.median(
+                    f"k = {k}: learns zero",
+                    abs(response).max("lag").sel(length=k),
+                    at_most=0.01,
+                    says=f"Trained on k = {k} < d̂ lags, all of them zero, the student stays below "
+                    "0.01 at every lag.",
                 )
                 continue
-            found.append(
-                claim_about_median(
-                    _present(within.sel(runs)),
-                    name=f"k = {k}: tracks to k",
-                    statement=f"Trained on k = {k} lags, the student follows the teacher there "
-                    "to 0.01.",
-                    place=place,
-                    at_most=0.01,
-                )
+            claim.median(
+                f"k = {k}: tracks to k",
+                within.sel(length=k),
+                at_most=0.01,
+                says=f"Trained on k = {k} lags, the student follows the teacher there to 0.01.",
             )
-            stays = k >= 2 * config.order
-            found.append(
-                claim_about_median(
-                    _present(chosen["error"].isel({HORIZON: 0}).sel(runs)),
-                    name=f"k = {k}: {'stays' if stays else 'leaves'}",
-                    statement=f"Trained on k = {k} lags, the student is wrong beyond them by at "
-                    + ("most 0.05." if stays else "least 0.3."),
-                    place=place,
-                    at_most=0.05 if stays else None,
-                    at_least=None if stays else 0.3,
-                )
+            stays = k >= 2 * self.order
+            claim.median(
+                f"k = {k}: {'stays' if stays else 'leaves'}",
+                error.sel(length=k),
+                at_most=0.05 if stays else None,
+                at_least=None if stays else 0.3,
+                says=f"Trained on k = {k} lags, the student is wrong beyond them by at "
+                f"{'most 0.05' if stays else 'least 0.3'}.",
             )
-        return found
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig1bConfig, claims: Sequence[Claim]
-    ) -> Figure:
-        """Averages, and errors of every lag."""
-        lags = np.arange(config.horizons[0])
-        chosen = _counting(dataset, config).sel({LAG: lags})
-        x = Axis("lag")
-        averages: list[Mark] = []
-        errors: list[Mark] = []
-        target = chosen["target"].isel({LENGTH: 0, SEED: 0}).values
-        averages.append(Line(lags, target, label="teacher", colour="reference", width=3.0))
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        lags = np.arange(self.horizons[0])
+        last = runs.isel(width=0, loss=0).sel(iterate="last", lag=lags)
+        target = last["target"].isel(length=0, seed=0)
+        averages: list[Mark] = [
+            Line(lags, target.values, label="teacher", colour="reference", width=3.0)
+        ]
+        gaps: list[Mark] = []
         counts = []
-        for colour, k in enumerate(sorted(config.length)):
-            runs = chosen.sel({LENGTH: k})
-            table = runs["response"].transpose(LAG, SEED).values
-            counted = table[:, ~np.isnan(table).any(axis=0)]
-            counts.append(f"{counted.shape[1]} of {len(config.seed)} at k = {k}")
-            if counted.shape[1]:
-                averages.append(
-                    Line(lags, counted.mean(axis=1), label=f"k = {k}, average", colour=colour)
-                )
-            gap = abs(table - target[:, None])
-            errors += median_line(lags, gap, label=f"k = {k}", colour=colour, band=False)
+        for colour, k in enumerate(sorted(self.length)):
+            response = self.counted(last, "response").sel(length=k)
+            trained = response.dropna("seed")
+            counts.append(f"{trained.sizes['seed']} of {len(self.seed)} at k = {k}")
             style = ("dotted", "dashed", "solid")[colour % 3]
             rule = VerticalRule(k - 0.5, label=f"end of training, k = {k}", style=style)
+            if trained.sizes["seed"]:
+                average = trained.mean("seed")
+                averages += lines(average, "lag", label=f"k = {k}, average", colour=colour)
             averages.append(rule)
-            errors.append(rule)
+            gap = abs(response - target)
+            gaps += median_lines(gap, "lag", label=f"k = {k}", colour=colour, band=False)
+            gaps.append(rule)
+        distance = Axis("|student − teacher|", scale="log", limits=(1e-10, None))
         return Figure(
             "Two more lags make the difference",
             [
                 Panel(
                     "impulse responses",
-                    x,
+                    Axis("lag"),
                     Axis("impulse response", limits=(-1.6, 1.6)),
                     averages,
-                    legend="outside",
                 ),
-                Panel(
-                    "distance from the teacher",
-                    x,
-                    Axis("|student − teacher|", scale="log", limits=(1e-10, None)),
-                    errors,
-                    legend="outside",
-                ),
+                Panel("distance from the teacher", Axis("lag"), distance, gaps),
             ],
             columns=2,
-            caption=(
-                f"Delay line of order {config.order}, dense students of width {config.width[0]}, "
-                f"Adam {config.adam_rate:g}, at most {config.steps:,} steps, stopped at a loss of "
-                f"{config.goal:g}. Averages and medians over the runs that trained: "
-                f"{', '.join(counts)}. The left panel is cut at ±1.6, the right one at 1e-10."
-            ),
+            caption=f"Delay line of order {self.order}, dense students of width {self.width[0]}, "
+            f"Adam {self.adam_rate:g}, at most {self.steps:,} steps, stopped at a loss of "
+            f"{self.goal:g}. Averages and medians over the runs that trained: "
+            f"{', '.join(counts)}. The left panel is cut at ±1.6, the right one at 1e-10.",
         )
-
-
-def _counting(dataset: "xarray.Dataset", config: Fig1bConfig) -> "xarray.Dataset":
-    """Last iterates of the first width, those that did not train as NaN."""
-    chosen = dataset.isel({WIDTH: 0, LOSS: 0}).sel({ITERATE: "last"})
-    counts = trained(chosen, config.gate)
-    return chosen.assign(
-        response=chosen["response"].where(counts), error=chosen["error"].where(counts)
-    )
-
-
-def _present(values: "xarray.DataArray") -> np.ndarray:
-    flat = values.values.ravel()
-    return flat[~np.isnan(flat)]

@@ -9,6 +9,7 @@ from tacit.theory.lowdim._atoms import Atoms, prony
 from tacit.theory.lowdim._extrapolation_bound import ExtrapolationBound, extrapolation_bound
 from tacit.theory.lowdim._moment_range import MomentRange, moment_range
 from tacit.theory.lowdim._student import Student, nonextrapolating_student
+from tacit.theory.lowdim._threshold import threshold
 
 __all__ = [
     "Atoms",
@@ -19,4 +20,5 @@ __all__ = [
     "moment_range",
     "nonextrapolating_student",
     "prony",
+    "threshold",
 ]

@@ -1,0 +1,187 @@
+"""What lowdim's linear figures share: students learn k lags of a teacher, and are asked for more.
+
+A student sees the first k lags of a teacher's impulse response. Its error is taken on the tail, the
+lags k … horizon − 1, for which no loss asks.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray
+from numpy.typing import ArrayLike
+
+from tacit.descent import DescentResult, GaussNewton, GradientFlow, Lanes
+from tacit.draw import Axis, Mark, Panel, VerticalRule
+from tacit.experiments import Experiment, UsageError, Variable, fixed
+from tacit.measures import tail_errors
+from tacit.models import LinearRNN, impulse_responses
+from tacit.problems import LinearDataLoss, LinearSampledLoss, PopulationLoss, second_moment_root
+
+TEACHERS = {
+    "even": "literal teacher, even spectrum",
+    "random": "literal teacher, random spectrum",
+    "well-conditioned": "well-conditioned teacher",
+}
+ITERATES = {"last": "last", "best": "lowest-loss iterate"}
+METHODS = {"adam": "Adam", "gd": "gradient descent", "flow": "gradient flow"}
+FLOW_STEPS = 100_000  # attempts of the solver; a lane that needs more is reported as stopped early
+
+
+def gauss_newton_flow(*, until: float, tolerance: float) -> GradientFlow:
+    """Gradient flow to a time, by linearly implicit steps."""
+    return GradientFlow(GaussNewton(), rtol=tolerance, atol=1e-3 * tolerance, until=until)
+
+
+@dataclass(frozen=True)
+class MaskedTargets:
+    """Impulse responses to learn, one for each lane, of which a lane sees its own first k lags.
+
+    Lags are padded to a multiple of `padding` and masked from k on, so that lanes of several
+    lengths are one program. A large multiple saves compilations, a small one saves lags.
+    """
+
+    responses: np.ndarray  # (lane, lag, output, input)
+    lengths: np.ndarray  # k of each lane
+    padding: int
+
+    @property
+    def lags(self) -> int:
+        """Lags in the program."""
+        return self.padding * -(-int(self.lengths.max()) // self.padding)
+
+    @property
+    def mask(self) -> np.ndarray:
+        """1 where a lane sees a lag, else 0."""
+        return (np.arange(self.lags) < self.lengths[:, None]).astype(float)
+
+    def population_loss(self) -> Lanes[PopulationLoss]:
+        """The population loss of every lane."""
+        with jax.enable_x64(True):
+            seen = jnp.asarray(self.responses[:, : self.lags])
+            return Lanes(eqx.filter_vmap(PopulationLoss)(seen, jnp.asarray(self.mask)))
+
+    def fresh_data_loss(self, sequences: int) -> Lanes[LinearSampledLoss]:
+        """The empirical loss of every lane, on so many new sequences at each step."""
+        with jax.enable_x64(True):
+            seen = jnp.asarray(self.responses[:, : self.lags])
+            make = functools.partial(LinearSampledLoss, sequences=sequences)
+            return Lanes(eqx.filter_vmap(make)(seen, jnp.asarray(self.mask)))
+
+    def fixed_data_loss(self, sequences: int, seeds: np.ndarray) -> Lanes[LinearDataLoss]:
+        """The empirical loss of every lane, on so many sequences of its own."""
+        roots = []
+        for length, seed in zip(self.lengths, seeds, strict=True):
+            data = np.random.default_rng([int(seed), int(length)]).standard_normal(
+                (sequences, int(length), self.responses.shape[-1])
+            )
+            roots.append(second_moment_root(data, longest=self.lags))
+        with jax.enable_x64(True):
+            seen = jnp.asarray(self.responses[:, : self.lags])
+            return Lanes(eqx.filter_vmap(LinearDataLoss)(seen, jnp.asarray(np.stack(roots))))
+
+    def zero_loss(self) -> np.ndarray:
+        """The population loss of the zero response."""
+        seen = self.mask[..., None, None] * self.responses[:, : self.lags]
+        return np.sum(seen**2, axis=(1, 2, 3))
+
+    def losses_of(self, iterates: Sequence[Lanes[LinearRNN]]) -> np.ndarray:
+        """The population loss (lane, iterate) of students that may have descended another."""
+        mask, seen = self.mask[..., None, None], self.responses[:, : self.lags]
+        errors = [mask * (impulse_responses(lanes.tree, self.lags) - seen) for lanes in iterates]
+        return np.stack([np.sum(error**2, axis=(1, 2, 3)) for error in errors], axis=1)
+
+
+class LengthsExperiment(Experiment):
+    """A figure that sweeps the training length: what it stores, which runs count, their tails."""
+
+    order: int = fixed(5, "order of the teacher", low=1, high=20)
+    adam_rate: float = fixed(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
+    goal: float = fixed(1e-28, "loss at which a run has converged", low=0.0, high=1.0)
+    gate: float = fixed(
+        1e-4, "runs of larger loss, relative to zero's, do not count", low=0, high=1, analysis=True
+    )
+    horizons: tuple[int, ...] = fixed(
+        (40, 25, 60), "errors are taken to these lags; the first is drawn", low=2, high=500
+    )
+
+    iterates: ClassVar[tuple[str, ...]] = ("last", "best")
+    rule_offset = 0.5  # from k = 2 × order, where figures have a rule
+
+    def check(self) -> None:
+        """Every horizon must leave a lag to extrapolate to."""
+        longest = max(self.axes()["length"])
+        if min(self.horizons) <= longest:
+            raise UsageError(
+                f"horizons: received {list(self.horizons)}, each must exceed the largest length, "
+                f"{longest}"
+            )
+
+    def variables(self) -> dict[str, Variable]:
+        """Responses are kept whole: errors at other horizons need no new training."""
+        return {
+            "steps_taken": Variable("steps of the descent", dtype="int64"),
+            "target": Variable("teacher's impulse response", "lag"),
+            "response": Variable("student's impulse response", "iterate", "lag"),
+            "train_loss": Variable("loss over the first k lags", "iterate"),
+            "zero_loss": Variable("loss of the zero response over the first k lags"),
+            "error": Variable("extrapolation error, ℓ∞ on the tail", "iterate", "horizon"),
+            "relative_error": Variable(
+                "extrapolation error relative to the zero response", "iterate", "horizon"
+            ),
+        }
+
+    def coordinates(self) -> dict[str, Any]:
+        return {
+            "iterate": self.iterates,
+            "lag": np.arange(max(self.horizons)),
+            "horizon": self.horizons,
+        }
+
+    def measured(
+        self, targets: MaskedTargets, result: DescentResult, *further: DescentResult
+    ) -> dict[str, ArrayLike]:
+        """The declared variables of a descent, and of those that followed it.
+
+        The iterates are the last and the best of the first descent, and the last of each other.
+        """
+        iterates = result.model, result.best, *(later.model for later in further)
+        losses = result.loss, result.best_loss, *(later.loss for later in further)
+        lags = targets.responses.shape[1]
+        responses = np.stack([impulse_responses(lanes.tree, lags) for lanes in iterates], axis=1)
+        error, relative = tail_errors(
+            responses, targets.responses, lengths=targets.lengths, horizons=self.horizons
+        )
+        found = {
+            "outcome": result.outcome,
+            "steps_taken": result.steps,
+            "target": targets.responses[..., 0, 0],
+            "response": responses[..., 0, 0],
+            "train_loss": np.stack(losses, axis=1),
+            "zero_loss": targets.zero_loss(),
+            "error": error,
+            "relative_error": relative,
+        }
+        return {name: value for name, value in found.items() if name in self.stored()}
+
+    def counts(self, runs: xarray.Dataset) -> xarray.DataArray:
+        """Which runs trained: their loss is at most `gate` times that of the zero response.
+
+        Where the target is zero over the training length (a delay line's is at first), the zero
+        response has no loss to compare with: the energy of the whole target takes its place.
+        """
+        scale = runs["zero_loss"]
+        if "target" in runs:
+            scale = scale.where(scale > 0, (runs["target"] ** 2).sum("lag"))
+        return runs["train_loss"] <= self.gate * scale
+
+    def panel(self, title: str, y: str | Axis, marks: Sequence[Mark]) -> Panel:
+        """A panel against the training length, with a rule at twice the teacher's order."""
+        rule = VerticalRule(2 * self.order + self.rule_offset, label="k = 2 × teacher order")
+        axis = y if isinstance(y, Axis) else Axis(y, scale="log")
+        return Panel(title, Axis("training length k"), axis, [rule, *marks])
