@@ -12,6 +12,7 @@ from tacit.models._scaled_conv import ScaledConv
 from tacit.models._scaled_linear_rnn import ScaledLinearRNN
 from tacit.models._stacked_lstm import StackedLSTM
 from tacit.models._transition import AbstractTransition
+from tacit.models._xavier import xavier_gated, xavier_linear_rnn
 
 __all__ = [
     "BY_MAPS",
@@ -31,4 +32,6 @@ __all__ = [
     "StackedLSTM",
     "Symmetric",
     "identity",
+    "xavier_gated",
+    "xavier_linear_rnn",
 ]
