@@ -13,6 +13,9 @@ import numpy as np
 from tacit.draw._marks import Band, Line, Mark
 from tacit.draw._palette import Colour
 
+Label = str | Mapping[Any, str] | Callable[..., str] | None
+"""How lines are labelled: see `median_lines`."""
+
 
 class Labelled(Protocol):
     """The part of `xarray.DataArray` that is used here."""
@@ -36,7 +39,7 @@ def median_lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str] | None = None,
+    label: Label = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     band: bool | Mapping[Any, bool] = True,
@@ -50,8 +53,9 @@ def median_lines(
     **Arguments:**
 
     - `values`, `x`, `by`: the array, the dimension along the axis, those that tell lines apart.
-    - `label`: of a line: a template such as `"d = {width}, {iterate}"`, or a function of the
-      labels as keywords; None names the labels themselves, or nothing without `by`.
+    - `label`: of a line: a template such as `"d = {width}, {iterate}"`, words for the labels such
+      as `{"last": "last iterate"}`, or a function of the labels as keywords. None names the labels
+      themselves, or nothing without `by`.
     - `colour`, `style`, `band`: one for all, or a mapping from a label of the line, such as
       `{"last": "solid", "best": "dotted"}`; colours count up by default.
     - `marker`: on lines with a band; None is none.
@@ -64,7 +68,7 @@ def mean_lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str] | None = None,
+    label: Label = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     band: bool | Mapping[Any, bool] = True,
@@ -79,7 +83,7 @@ def lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str] | None = None,
+    label: Label = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     marker: str | None = None,
@@ -105,13 +109,7 @@ class _OneLine:
         order = np.argsort(x, kind="stable")
         self.labels, self.x, self.table = labels, x[order], table[order]
 
-    def look(
-        self,
-        place: int,
-        label: str | Callable[..., str] | None,
-        colour: Any,
-        style: Any,
-    ) -> dict[str, Any]:
+    def look(self, place: int, label: Label, colour: Any, style: Any) -> dict[str, Any]:
         return {
             "label": self._words(label),
             "colour": place if colour is None else self.choose("colour", colour),
@@ -130,9 +128,10 @@ class _OneLine:
             f"line {self.labels}"
         )
 
-    def _words(self, label: str | Callable[..., str] | None) -> str | None:
-        if label is None:
-            return ", ".join(str(value) for value in self.labels.values()) or None
+    def _words(self, label: Label) -> str | None:
+        if label is None or isinstance(label, Mapping):
+            known: Mapping[Any, str] = label or {}
+            return ", ".join(str(known.get(v, v)) for v in self.labels.values()) or None
         return label.format(**self.labels) if isinstance(label, str) else label(**self.labels)
 
 
@@ -144,7 +143,7 @@ def _split(values: Labelled, x: str, by: str | Sequence[str]) -> Iterator[_OneLi
             raise ValueError(
                 f"values: received an array over {list(values.dims)}, without {name!r}"
             )
-    choices = [_labels(values, name) for name in names]
+    choices = [values[name].values.tolist() for name in names]
     for chosen in itertools.product(*choices):
         labels = dict(zip(names, chosen, strict=True))
         part = values.sel(labels) if labels else values
@@ -153,16 +152,12 @@ def _split(values: Labelled, x: str, by: str | Sequence[str]) -> Iterator[_OneLi
         yield _OneLine(labels, places, np.asarray(table, dtype=float).reshape(len(places), -1))
 
 
-def _labels(values: Labelled, name: str) -> list[Any]:
-    return [label.item() for label in values[name].values]
-
-
 def _summary_lines(
     values: Labelled,
     x: str,
     summary: Callable[[np.ndarray], tuple[float, float, float]],
     by: str | Sequence[str],
-    label: str | Callable[..., str] | None,
+    label: Label,
     colour: Any,
     style: Any,
     band: Any,
