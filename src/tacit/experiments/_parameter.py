@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,12 +99,12 @@ class Parameter:
 
 
 def swept(
-    default: Sequence[Any],
+    default: Collection[Any],
     doc: str,
     *,
     low: float | None = None,
     high: float | None = None,
-    choices: Sequence[Any] | None = None,
+    choices: Collection[Any] | None = None,
     units: str = "1",
 ) -> Any:
     """A parameter that is an axis of the grid: `seed: tuple[int, ...] = swept(range(10), "seed")`.
@@ -113,10 +113,11 @@ def swept(
 
     - `default`: the values, all of one kind (bool, int, float or str).
     - `doc`: what it is, in a line.
-    - `low`, `high`, `choices`: what is allowed, ends included.
+    - `low`, `high`: the range, ends included.
+    - `choices`: the allowed values; the keys, where they are a dict.
     - `units`: of the coordinate in the dataset.
     """
-    if isinstance(default, str) or not isinstance(default, Sequence):
+    if isinstance(default, str) or not isinstance(default, Collection):
         raise ValueError(f"default: received {default!r}, a swept parameter needs several values")
     values = tuple(default)
     return _field(values, doc, swept=True, low=low, high=high, choices=choices, units=units)
@@ -128,7 +129,7 @@ def fixed(
     *,
     low: float | None = None,
     high: float | None = None,
-    choices: Sequence[Any] | None = None,
+    choices: Collection[Any] | None = None,
     analysis: bool = False,
     units: str = "1",
 ) -> Any:
@@ -147,7 +148,7 @@ def fixed(
     return _field(value, doc, low=low, high=high, choices=choices, analysis=analysis, units=units)
 
 
-def _field(default: Any, doc: str, *, choices: Sequence[Any] | None, **options: Any) -> Any:
+def _field(default: Any, doc: str, *, choices: Collection[Any] | None, **options: Any) -> Any:
     many = isinstance(default, tuple)
     kinds = {type(value) for value in (default if many else (default,))}
     kind = float if kinds == {int, float} else kinds.pop() if len(kinds) == 1 else None
