@@ -138,17 +138,22 @@ class _OneLine:
 def _split(values: Labelled, x: str, by: str | Sequence[str]) -> Iterator[_OneLine]:
     """One table of runs for every combination of labels along `by`."""
     names = (by,) if isinstance(by, str) else tuple(by)
+    if x in names:
+        raise ValueError(f"by: received {list(names)}, which has {x!r}, the axis itself")
     for name in (x, *names):
         if name not in values.dims:
             raise ValueError(
                 f"values: received an array over {list(values.dims)}, without {name!r}"
             )
+    labels_of_x = np.asarray(values[x].values)
+    if labels_of_x.dtype.kind not in "biuf":
+        raise ValueError(f"x: the labels along {x!r} are no numbers, but {labels_of_x.tolist()}")
+    places = labels_of_x.astype(float)
     choices = [values[name].values.tolist() for name in names]
     for chosen in itertools.product(*choices):
         labels = dict(zip(names, chosen, strict=True))
         part = values.sel(labels) if labels else values
         table = part.transpose(x, *(dim for dim in part.dims if dim != x)).values
-        places = np.asarray(values[x].values, dtype=float)
         yield _OneLine(labels, places, np.asarray(table, dtype=float).reshape(len(places), -1))
 
 
@@ -183,5 +188,8 @@ def _quartiles(runs: np.ndarray) -> tuple[float, float, float]:
 
 
 def _mean_and_spread(runs: np.ndarray) -> tuple[float, float, float]:
+    if not np.isfinite(runs).all():  # the mean is infinite, or none; there is no spread around it
+        ends = {float(run) for run in runs if np.isinf(run)}
+        return np.nan, ends.pop() if len(ends) == 1 else np.nan, np.nan
     mean, spread = runs.mean(), runs.std()
     return mean - spread, mean, mean + spread

@@ -1,7 +1,6 @@
 """The parameters of an experiment: what each is, its kind and range, whether it is swept."""
 
 import dataclasses
-import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -91,11 +90,15 @@ class Parameter:
             return value if isinstance(value, bool) and self.kind is bool else None
         if self.kind is str:
             return value if isinstance(value, str) and value else None
-        if not isinstance(value, int | float) or math.isnan(value):
+        if not isinstance(value, int | float) or value != value:
             return None
-        if self.kind is float:
+        if self.kind is int:
+            whole = isinstance(value, int) or value.is_integer()
+            return int(value) if whole else None
+        try:
             return float(value)
-        return int(value) if math.isfinite(value) and value == int(value) else None
+        except OverflowError:  # an integer beyond the largest float
+            return None
 
 
 def swept(
@@ -137,14 +140,14 @@ def fixed(
 
     **Arguments:**
 
-    - `default`: one value, or a tuple of values for a field that holds several.
+    - `default`: one value, or several (a tuple, list or range) for a field that holds several.
     - `doc`: what it is, in a line.
-    - `low`, `high`, `choices`: what is allowed, ends included.
+    - `low`, `high`, `choices`: what is allowed, as for `swept`.
     - `analysis`: whether only claims and figure read it. It is then no part of a cell's address,
       so that another value needs no new computation, and `cell` sees its default.
     - `units`: of its values.
     """
-    value = tuple(default) if isinstance(default, range) else default
+    value = tuple(default) if isinstance(default, list | range) else default
     return _field(value, doc, low=low, high=high, choices=choices, analysis=analysis, units=units)
 
 
