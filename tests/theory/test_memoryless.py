@@ -203,7 +203,7 @@ def test_a_stack_of_systems_has_the_responses_of_each():
 
 def test_systems_that_do_not_fit_are_refused():
     A, B, C = system(4, 1, 2)
-    with pytest.raises(ValueError, match=r"got \(4, 4\), \(4, 2\), \(1, 4\)"):
+    with pytest.raises(ValueError, match=r"received the shapes \(4, 4\), \(4, 2\), \(1, 4\)"):
         impulse_responses(A, B, C, 3)
-    with pytest.raises(ValueError, match="length must be at least 1"):
+    with pytest.raises(ValueError, match="length: received 0, it must be at least 1"):
         impulse_responses(A, B[:, :1], C, 0)

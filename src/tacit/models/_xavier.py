@@ -47,7 +47,7 @@ def _weights(
 ) -> list[np.ndarray]:
     """Weights of these shapes: a state's first, then one input's and one output's."""
     if not (np.isfinite(gain) and gain >= 0):
-        raise ValueError(f"gain must be a finite number that is not negative, got {gain!r}")
+        raise ValueError(f"gain: received {gain!r}, it must be finite and not negative")
     sizes = [int(np.prod(shape)) for shape in shapes]
     with jax.enable_x64(True):
         draws = np.asarray(jax.random.normal(key, (sum(sizes),), jnp.float64))

@@ -21,11 +21,11 @@ def impulse_responses(
     shapes = transition.shape, inputs.shape, outputs.shape
     if tuple(shape[-2:] for shape in shapes) != wanted:
         raise ValueError(
-            "A, B, C must be (…, width, width), (…, width, 1), (…, 1, width), "
-            f"got {shapes[0]}, {shapes[1]}, {shapes[2]}"
+            f"A, B, C: received the shapes {shapes[0]}, {shapes[1]}, {shapes[2]}, they must be "
+            "(…, width, width), (…, width, 1), (…, 1, width)"
         )
     if length < 1:
-        raise ValueError(f"length must be at least 1, got {length!r}")
+        raise ValueError(f"length: received {length!r}, it must be at least 1")
     state, readout = inputs[..., 0], outputs[..., 0, :]
     found = []
     for _ in range(length):
