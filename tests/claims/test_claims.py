@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.claims import (
@@ -43,6 +43,7 @@ def test_every_method_makes_the_claim_of_its_rule():
 
 
 @pytest.mark.parametrize("method", ["median", "mean"])
+@settings(deadline=None)
 @given(values=st.lists(st.floats() | st.just(NAN), max_size=12))
 def test_runs_that_do_not_count_are_left_out(method, values):
     counted = [value for value in values if not math.isnan(value)]
@@ -133,9 +134,7 @@ def test_exactly_one_bound(terms):
     "values", [([1, 0, 1],), ([0.5],), (["yes"],), ([True, False], 2), (2.5, 4), (3,)]
 )
 def test_a_fraction_is_of_booleans_or_a_count(values):
-    with pytest.raises(
-        ValueError, match=r"did: received an array of .* give booleans by run"
-    ):
+    with pytest.raises(ValueError, match=r"did: received an array of .* give booleans by run"):
         made("fraction", *values, at_most=1)
     with pytest.raises(ValueError, match="count: received 5"):
         made("fraction", 5, 4, at_most=1)

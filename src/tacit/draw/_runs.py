@@ -13,7 +13,7 @@ import numpy as np
 from tacit.draw._marks import Band, Line, Mark
 from tacit.draw._palette import Colour
 
-Label = str | Mapping[Any, str] | Callable[..., str] | None
+Label = str | Mapping[Any, str] | Callable[..., str | None] | None
 """How lines are labelled: see `median_lines`."""
 
 
@@ -54,8 +54,8 @@ def median_lines(
 
     - `values`, `x`, `by`: the array, the dimension along the axis, those that tell lines apart.
     - `label`: of a line: a template such as `"d = {width}, {iterate}"`, words for the labels such
-      as `{"last": "last iterate"}`, or a function of the labels as keywords. None names the labels
-      themselves, or nothing without `by`.
+      as `{"last": "last iterate"}`, or a function of the labels as keywords (None from it leaves
+      the line without a label). None names the labels themselves, or nothing without `by`.
     - `colour`, `style`, `band`: one for all, or a mapping from a label of the line, such as
       `{"last": "solid", "best": "dotted"}`; colours count up by default.
     - `marker`: on lines with a band; None is none.
@@ -147,7 +147,7 @@ def _split(values: Labelled, x: str, by: str | Sequence[str]) -> Iterator[_OneLi
             )
     labels_of_x = np.asarray(values[x].values)
     if labels_of_x.dtype.kind not in "biuf":
-        raise ValueError(f"x: the labels along {x!r} are no numbers, but {labels_of_x.tolist()}")
+        raise ValueError(f"x: the labels along {x!r} are not numbers: {labels_of_x.tolist()}")
     places = labels_of_x.astype(float)
     choices = [values[name].values.tolist() for name in names]
     for chosen in itertools.product(*choices):
