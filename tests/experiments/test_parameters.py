@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.experiments import (
@@ -227,6 +227,7 @@ def test_the_choices_may_be_the_keys_of_their_words():
 RANGES = st.tuples(st.integers(-50, 50), st.integers(0, 50)).map(lambda r: (r[0], r[0] + r[1]))
 
 
+@settings(deadline=None)
 @given(limits=RANGES, values=st.lists(st.integers(-120, 120), min_size=1, unique=True))
 def test_integers_are_taken_in_every_form_or_refused(limits, values):
     low, high = limits
@@ -244,6 +245,7 @@ def test_integers_are_taken_in_every_form_or_refused(limits, values):
                 spec.normalised("n", form)
 
 
+@settings(deadline=None)
 @given(st.floats() | st.integers() | st.text() | st.booleans() | st.none())
 def test_a_number_is_a_number_or_refused(value):
     spec = Parameter("rate", float)
@@ -257,6 +259,7 @@ def test_a_number_is_a_number_or_refused(value):
             spec.normalised("rate", value)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-9, 9), min_size=2))
 def test_swept_values_are_distinct(values):
     spec = Parameter("n", int, many=True, swept=True)

@@ -75,6 +75,16 @@ def test_names_that_tacit_keeps(toy):
         find_experiment(str(toy))
 
 
+def test_a_subclass_is_not_found_where_its_base_is(toy):
+    found = find_experiment(str(toy))
+
+    class Mine(found):
+        id = "toy/mine"
+
+    assert found.source is not None
+    assert Mine.source is None  # a worker that looked there would run the base's cell
+
+
 def test_entry_points(toy, monkeypatch):
     monkeypatch.syspath_prepend(str(toy.parent))
     points = [

@@ -257,7 +257,7 @@ def test_wrong_options_are_one_sentence_and_write_nothing(run, tmp_path, options
 
 def test_a_results_folder_that_cannot_be(toy, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match=r"results: the folder .* cannot be made"):
+    with pytest.raises(UsageError, match=r"results: the folder .* cannot be created"):
         reproduce(str(toy), preset="smoke", results=tmp_path / "file")
 
 
@@ -301,7 +301,7 @@ def test_an_outcome_is_one_word(run, toy):
 
 def test_names_are_checked_before_anything_is_computed(run, toy, tmp_path):
     toy.write_text(toy.read_text().replace('"horizon"', '"sides"'))
-    with pytest.raises(ValueError, match=r"\['sides'\] names two of parameters, coordinates"):
+    with pytest.raises(ValueError, match=r"\['sides'\] are used twice among the names of"):
         run()
     assert not (tmp_path / "results").exists()
 

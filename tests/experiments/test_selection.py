@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import xarray
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.experiments import Claims, at
@@ -11,6 +11,7 @@ from tacit.experiments import Claims, at
 LABELS = st.lists(st.integers(-5, 5), min_size=1, max_size=6, unique=True)
 
 
+@settings(deadline=None)
 @given(lengths=LABELS, widths=LABELS, length=st.integers(-5, 5), width=st.integers(-5, 5))
 def test_it_selects_what_is_there_and_is_nan_elsewhere(lengths, widths, length, width):
     values = np.random.default_rng(0).normal(size=(len(lengths), 3, len(widths)))
