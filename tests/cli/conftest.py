@@ -16,49 +16,43 @@ LAMP = '''
 """How long lamps burn: cells that sleep, and that fail when they are told to."""
 import os
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.claims import claim_about_median
 from tacit.draw import Axis, Figure, Line, Panel
-from tacit.experiments import OUTCOME, Config, Experiment, Variable, parameter
-
-
-@dataclass(frozen=True, kw_only=True)
-class LampConfig(Config):
-    power: tuple[int, ...] = parameter((1, 2, 3, 4), "power", low=1, units="W", swept=True)
-    seed: tuple[int, ...] = parameter(tuple(range(4)), "seed", low=0, swept=True)
-    pause: float = parameter(0.0, "how long a batch takes", low=0.0, high=100.0)
-    poisoned: int = parameter(-1, "the seed that fails at power 2", low=-1)
-    length: int = parameter(3, "numbers kept of each lamp", low=1, high=10_000_000)
+from tacit.experiments import Claims, Experiment, Variable, fixed, swept
 
 
 class Lamp(Experiment):
-    id = "mine/lamp"
-    paper = "mine"
-    figure = "Figure 1"
-    summary = "how long lamps burn"
+    """How long lamps burn."""
+
+    id, figure = "mine/lamp", "Figure 1"
     version = 1
-    Config = LampConfig
-    presets = {"smoke": LampConfig(power=(1,)), "quick": LampConfig(), "paper": LampConfig()}
-    batch_by = ("power",)
 
-    def variables(self, config):
-        return {"outcome": OUTCOME, "burnt": Variable(("moment",), "h", "burning time")}
+    power: tuple[int, ...] = swept((1, 2, 3, 4), "power", low=1, units="W")
+    seed: tuple[int, ...] = swept(range(4), "seed", low=0)
+    pause: float = fixed(0.0, "how long a batch takes", low=0.0, high=100.0)
+    poisoned: int = fixed(-1, "the seed that fails at power 2", low=-1)
+    length: int = fixed(3, "numbers kept of each lamp", low=1, high=10_000_000)
 
-    def coordinates(self, config):
-        return {"moment": np.arange(config.length)}
+    presets = {"smoke": dict(power=1), "quick": {}, "paper": {}}
+    batch_by = "power"
 
-    def cell(self, batch, config):
+    def variables(self):
+        return {"burnt": Variable("burning time", "moment", units="h")}
+
+    def coordinates(self):
+        return {"moment": np.arange(self.length)}
+
+    def cell(self, batch):
         if "TACIT_TEST_LOG" in os.environ:
             with open(os.environ["TACIT_TEST_LOG"], "ab", buffering=0) as log:
                 log.write(f"{batch.one('power')} {os.getpid()}\\n".encode())
-        time.sleep(config.pause)
-        if batch.one("power") == 2 and config.poisoned in batch.column("seed"):
+        time.sleep(self.pause)
+        if batch.one("power") == 2 and self.poisoned in batch.column("seed"):
             raise ArithmeticError("the filament broke")
         burnt = [
-            np.random.default_rng([cell["power"], cell["seed"]]).exponential(size=config.length)
+            np.random.default_rng([cell["power"], cell["seed"]]).exponential(size=self.length)
             for cell in batch.cells
         ]
         return {
@@ -66,15 +60,13 @@ class Lamp(Experiment):
             "burnt": np.array(burnt),
         }
 
-    def claims(self, dataset, config):
-        values = dataset["burnt"].isel(moment=0).values.ravel()
-        return [
-            claim_about_median(values[~np.isnan(values)], name="burns", statement="lamps burn",
-                               place="nowhere", at_least=0)
-        ]
+    def claims(self, runs):
+        claim = Claims("nowhere")
+        claim.median("burns", runs["burnt"].isel(moment=0), says="lamps burn", at_least=0)
+        return claim
 
-    def draw(self, dataset, config, claims):
-        line = Line(np.array(config.power), dataset["burnt"].isel(moment=0).mean("seed").values)
+    def draw(self, runs):
+        line = Line(np.array(self.power), runs["burnt"].isel(moment=0).mean("seed").values)
         return Figure("lamps", [Panel("lamps", Axis("power"), Axis("time"), [line])])
 '''
 

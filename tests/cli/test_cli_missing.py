@@ -1,4 +1,4 @@
-"""An experiment that lacks something: passed over among all, refused by name."""
+"""An experiment that lacks something: skipped among all, refused by name."""
 
 import json
 from importlib.metadata import EntryPoint
@@ -32,15 +32,15 @@ def two(tacit, monkeypatch):
     return tacit
 
 
-def test_among_all_it_is_passed_over_with_its_sentence(two):
+def test_among_all_it_is_skipped_with_its_sentence(two):
     done = two("reproduce", "--all", "--preset", "smoke")
     assert done.returncode == 0, done.stderr
-    assert "passed over: there is no wax: set WAX to a folder with some" in done.stdout
+    assert "skipped: there is no wax: set WAX to a folder with some" in done.stdout
     assert "burns" in done.stdout  # the other one ran
     assert not (two.folder / "results" / "mine" / "candle").exists()
     record = json.loads(two("reproduce", "--all", "--preset", "smoke", "--json").stdout)
     assert record["as_expected"]
-    assert record["experiments"][0]["passed_over"].startswith("there is no wax")
+    assert record["experiments"][0]["skipped"].startswith("there is no wax")
 
 
 def test_by_name_it_is_refused_before_anything_runs(two):

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,55 +15,47 @@ from tacit.cli._app import run
 
 OWN = '''
 """An experiment of a user's own."""
-from dataclasses import dataclass
-
 import numpy as np
 
-from tacit.claims import claim_about_median
 from tacit.draw import Axis, Figure, Line, Panel
-from tacit.experiments import OUTCOME, Config, Experiment, Variable, parameter
-
-
-@dataclass(frozen=True, kw_only=True)
-class CoinConfig(Config):
-    bias: tuple[float, ...] = parameter((0.5, 0.9), "chance of heads", low=0, high=1, swept=True)
-    seed: tuple[int, ...] = parameter(tuple(range(8)), "seed", low=0, swept=True)
-    throws: int = parameter(400, "throws", low=1, high=10_000)
+from tacit.experiments import Claims, Experiment, Variable, fixed, swept
 
 
 class Coin(Experiment):
-    id = "mine/coin"
-    paper = "mine"
-    figure = "Figure 1"
-    summary = "a coin's share of heads"
-    Config = CoinConfig
-    presets = {"smoke": CoinConfig(seed=(0, 1)), "quick": CoinConfig(), "paper": CoinConfig()}
-    batch_by = ("bias",)
+    """A coin's share of heads."""
 
-    def variables(self, config):
-        return {"outcome": OUTCOME, "heads": Variable((), "1", "share of heads")}
+    id, figure = "mine/coin", "Figure 1"
 
-    def cell(self, batch, config):
+    bias: tuple[float, ...] = swept((0.5, 0.9), "chance of heads", low=0, high=1)
+    seed: tuple[int, ...] = swept(range(8), "seed", low=0)
+    throws: int = fixed(400, "throws", low=1, high=10_000)
+
+    presets = {"smoke": dict(seed=range(2)), "quick": {}, "paper": {}}
+    batch_by = "bias"
+
+    def variables(self):
+        return {"heads": Variable("share of heads")}
+
+    def cell(self, batch):
         heads = [
-            np.random.default_rng(seed).binomial(config.throws, batch.one("bias")) / config.throws
+            np.random.default_rng(seed).binomial(self.throws, batch.one("bias")) / self.throws
             for seed in batch.column("seed")
         ]
-        return {"outcome": np.full(len(batch), "converged"), "heads": np.array(heads)}
+        return {"heads": np.array(heads)}
 
-    def claims(self, dataset, config):
-        return [
-            claim_about_median(
-                dataset["heads"].sel(bias=bias).values,
-                name=f"fair at {bias}",
-                statement="heads come at least half of the time, nearly",
-                place="nowhere",
+    def claims(self, runs):
+        claim = Claims("nowhere")
+        for bias in self.bias:
+            claim.median(
+                f"fair at {bias}",
+                runs["heads"].sel(bias=bias),
+                says="heads come at least half of the time, nearly",
                 at_least=AT_LEAST,
             )
-            for bias in config.bias
-        ]
+        return claim
 
-    def draw(self, dataset, config, claims):
-        line = Line(np.array(config.bias), dataset["heads"].median("seed").values)
+    def draw(self, runs):
+        line = Line(np.array(self.bias), runs["heads"].median("seed").values)
         return Figure("heads", [Panel("heads", Axis("bias"), Axis("share"), [line])])
 '''
 
@@ -116,10 +109,14 @@ def test_an_experiment_of_ones_own_end_to_end(own: Path, tmp_path: Path):
         } <= claim.keys()  # fmt: skip
         assert claim["verdict"] == "holds"
     folder = tmp_path / "results" / "mine" / "coin"
-    assert json.loads((folder / "claims.json").read_text())["claims"] == record["claims"]
+    seconds = record.pop("seconds")
+    assert json.loads((folder / "claims.json").read_text()) == record
+    assert json.loads((folder / "run.json").read_text()) == {"seconds": seconds}
     assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (folder / "figure.svg").read_text()
-    assert "fair at 0.5" in (tmp_path / "results" / "index.html").read_text()
+    page = (tmp_path / "results" / "index.html").read_text()
+    assert "fair at 0.5" in page
+    assert re.search(r"<dt>time</dt><dd>[\d.e−]+ s</dd>", page)
     assert "holds" in done.stderr
 
 
@@ -223,7 +220,7 @@ def test_results_that_cannot_be_written(own: Path, tmp_path: Path):
 def test_another_version_is_refused_in_words(own: Path, tmp_path: Path):
     tacit("reproduce", "coin.py", cwd=tmp_path)
     own.write_text(
-        own.read_text().replace('figure = "Figure 1"', 'figure = "Figure 1"\n    version = 2')
+        own.read_text().replace('batch_by = "bias"', 'batch_by = "bias"\n    version = 2')
     )
     done = tacit("reproduce", "coin.py", cwd=tmp_path)
     assert done.returncode == 2
@@ -240,9 +237,33 @@ def test_list_and_the_environment_variable(own: Path, tmp_path: Path, monkeypatc
     assert rows[0]["id"] == "lowdim/fig1a"
     assert rows[0]["figure"] == "Figure 1(a)"
     assert rows[0]["last"] is None
+    assert rows[0]["paper"] == "lowdim"
+    assert rows[0]["needs"] == {
+        "quick_minutes": 0.6, "paper_minutes": 0.8, "paper_on_gpu": False, "data": None,
+    }  # fmt: skip
+    needs = {row["id"]: row["needs"] for row in rows}
+    assert needs["kernel/fig4"]["data"] == "m1"
+    assert needs["kernel/fig4"]["paper_on_gpu"]
     table = tacit("list", cwd=tmp_path)
     assert "lowdim/fig1a" in table.stdout
+    assert "0.6 / 0.8 min" in table.stdout
+    assert "0.1 / ? min (GPU)" in table.stdout
+    assert "data m1" in table.stdout
     assert "not run yet" in table.stdout
+
+
+def test_list_shows_what_the_last_run_said(tmp_path: Path):
+    folder = tmp_path / "results" / "memoryless" / "fig4"
+    folder.mkdir(parents=True)
+    verdicts = ["holds", "holds", "undecided"]
+    last = {"preset": "smoke", "as_expected": True, "claims": [{"verdict": v} for v in verdicts]}
+    (folder / "claims.json").write_text(json.dumps(last))
+    rows = json.loads(tacit("list", "--json", cwd=tmp_path).stdout)["experiments"]
+    (row,) = [row for row in rows if row["id"] == "memoryless/fig4"]
+    assert row["last"] == {
+        "preset": "smoke", "as_expected": True, "holds": 2, "fails": 0, "undecided": 1,
+    }  # fmt: skip
+    assert "smoke: as expected (2 holds, 1 undecided)" in tacit("list", cwd=tmp_path).stdout
 
 
 def test_help_and_version(tmp_path: Path):

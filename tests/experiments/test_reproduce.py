@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.experiments import (
+    Experiment,
     ReproductionError,
     UsageError,
     find_experiment,
@@ -17,6 +18,7 @@ from tacit.experiments import (
     reference_path,
     reproduce,
     results_folder,
+    swept,
 )
 from tacit.store import StoreError
 
@@ -35,7 +37,8 @@ def test_end_to_end(run, tmp_path):
     result = run()
     folder = tmp_path / "results" / "toy" / "die"
     assert result.path == folder
-    assert {"claims.json", "figure.png", "figure.svg", "store"} <= set(os.listdir(folder))
+    written = {"claims.json", "run.json", "figure.png", "figure.svg", "store"}
+    assert set(os.listdir(folder)) == written
     assert dict(result.dataset.sizes) == {"throws": 2, "kind": 1, "seed": 8, "horizon": 2}
     assert result.dataset["throws"].attrs == {"long_name": "throws a run", "units": "1"}
     assert result.dataset.attrs["sides"] == 6
@@ -50,7 +53,8 @@ def test_end_to_end(run, tmp_path):
     assert result.warnings == ()
 
     record = json.loads((folder / "claims.json").read_text())
-    assert record == json.loads(json.dumps(result.to_dict()))
+    assert record == json.loads(json.dumps(result.record()))
+    assert result.to_dict() == {**result.record(), "seconds": round(result.seconds, 3)}
     assert list(record) == [
         "experiment",
         "title",
@@ -59,9 +63,11 @@ def test_end_to_end(run, tmp_path):
         "preset",
         "claims",
         "outcomes",
-        "seconds",
         "as_expected",
     ]
+    assert (record["paper"], record["title"]) == ("A book on dice", result.experiment.summary)
+    run_record = json.loads((folder / "run.json").read_text())
+    assert run_record == {"seconds": pytest.approx(result.seconds, abs=1e-3)}
     assert last_result("toy/die", tmp_path / "results") == record
     assert last_result("toy/other", tmp_path / "results") is None
     (folder / "claims.json").write_text("{")
@@ -76,7 +82,7 @@ def test_runs_extend_what_is_there(run):
     assert more.dataset.sizes["seed"] == 10
     other = run(throws=[10, 50])
     assert other.summary.computed_cells == 8
-    assert list(other.dataset["throws"].values) == [10, 50]  # this config's grid only
+    assert list(other.dataset["throws"].values) == [10, 50]  # this run's grid only
     assert run(sides=8).summary.computed_cells == 16
     assert run().summary.computed_cells == 0
 
@@ -152,9 +158,83 @@ def test_in_a_process_of_its_own(run, toy):
     assert there.dataset.identical(here.dataset)
 
 
-def test_an_experiment_as_an_object(toy, tmp_path):
-    result = reproduce(find_experiment(str(toy)), preset="smoke", results=tmp_path)
+def test_claims_are_the_same_bytes_from_run_to_run(run):
+    first = run()
+    written = (first.path / "claims.json").read_bytes()
+    assert (run().path / "claims.json").read_bytes() == written  # from what is stored
+    assert (run(fresh=True).path / "claims.json").read_bytes() == written
+    assert b"seconds" not in written
+
+
+def test_a_class(toy, tmp_path):
+    kind = find_experiment(str(toy))
+    assert reproduce(kind, preset="smoke", results=tmp_path).summary.computed_cells == 4
+    quick = reproduce(kind, results=tmp_path, seeds=3)  # quick by default
+    assert (quick.preset, quick.experiment) == ("quick", kind(seed=range(3)))
+    assert quick.summary.computed_cells == 2
+
+
+def test_an_experiment_with_its_parameters(toy, tmp_path):
+    kind = find_experiment(str(toy))
+    mine = kind(throws=(10, 50), seed=range(2))
+    result = reproduce(mine, results=tmp_path)
+    assert (result.preset, result.experiment) == ("own", mine)
+    assert list(result.dataset["throws"].values) == [10, 50]
     assert result.summary.computed_cells == 4
+    assert result.compare() is None
+    more = reproduce(mine, results=tmp_path, seeds=3, sides=6)
+    assert more.experiment == kind(throws=(10, 50), seed=range(3))
+    assert more.summary.computed_cells == 2
+    assert reproduce(kind, results=tmp_path, seeds=2).summary.computed_cells == 2  # 1000 throws
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"preset": "smoke"}, "preset: received 'smoke' with an experiment that has its param"),
+        ({"throw": 1}, "throw: there is no such parameter, did you mean 'throws'"),
+        ({"seeds": 0}, "seeds: received 0"),
+    ],
+)
+def test_what_an_experiment_with_its_parameters_does_not_take(toy, tmp_path, options, words):
+    with pytest.raises(UsageError, match=words) as caught:
+        reproduce(find_experiment(str(toy))(), results=tmp_path / "results", **options)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("thing", [3, None, dict, object()])
+def test_what_is_no_experiment(thing, tmp_path):
+    with pytest.raises(UsageError, match=r"experiment: received .*, give an id, a file, or an"):
+        reproduce(thing, results=tmp_path)
+
+
+def test_a_class_that_declares_too_little(tmp_path):
+    class Bare(Experiment):
+        seed: tuple[int, ...] = swept(range(2), "seed")
+
+        def variables(self):
+            return {}
+
+        def cell(self, batch):
+            return {}
+
+    for thing in (Bare, Bare()):
+        with pytest.raises(ValueError, match=r"Bare lacks the class attributes \['id', 'figure'"):
+            reproduce(thing, results=tmp_path)
+
+
+def test_a_cell_that_names_no_outcome_has_converged(run, toy):
+    toy.write_text(toy.read_text().replace(', "outcome": ["converged"] * len(batch)', ""))
+    assert run().outcomes == {"converged": 16}
+
+
+def test_what_is_missing_is_said_before_anything_runs(run, toy, tmp_path):
+    missing = '    def missing(self):\n        return "there are no dice"\n\n    def cell('
+    toy.write_text(toy.read_text().replace("    def cell(", missing))
+    with pytest.raises(UsageError, match="toy/die: there are no dice"):
+        run()
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.mark.parametrize(
@@ -177,7 +257,7 @@ def test_wrong_options_are_one_sentence_and_write_nothing(run, tmp_path, options
 
 def test_a_results_folder_that_cannot_be(toy, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match=r"results: the folder .* cannot be made"):
+    with pytest.raises(UsageError, match=r"results: the folder .* cannot be created"):
         reproduce(str(toy), preset="smoke", results=tmp_path / "file")
 
 
@@ -204,20 +284,24 @@ def test_comparison_with_the_committed_reference(run, toy):
 
 
 def test_two_claims_of_one_name_are_refused(run, toy):
-    toy.write_text(toy.read_text().replace('name="all end"', 'name="small"'))
+    toy.write_text(toy.read_text().replace('"all end"', '"small"'))
     with pytest.raises(ValueError, match="two claims have one name"):
         run(preset="smoke")
 
 
-def test_an_experiment_must_declare_its_outcome(run, toy):
-    toy.write_text(toy.read_text().replace('"outcome": OUTCOME,', ""))
-    with pytest.raises(ValueError, match="must declare 'outcome'"):
+def test_an_outcome_is_one_word(run, toy):
+    toy.write_text(
+        toy.read_text().replace(
+            'return {"error"', 'return {"outcome": Variable("end", "horizon", dtype="str"), "error"'
+        )
+    )
+    with pytest.raises(ValueError, match="'outcome' is one word per cell"):
         run(preset="smoke")
 
 
 def test_names_are_checked_before_anything_is_computed(run, toy, tmp_path):
     toy.write_text(toy.read_text().replace('"horizon"', '"sides"'))
-    with pytest.raises(ValueError, match=r"\['sides'\] names two of parameters, coordinates"):
+    with pytest.raises(ValueError, match=r"\['sides'\] are used twice among the names of"):
         run()
     assert not (tmp_path / "results").exists()
 

@@ -45,9 +45,12 @@ def entry(experiment="lowdim/fig1a", **changes):
 
 
 def store(folder, made):
+    """What a run leaves: its claims, and the seconds that it took in a file of their own."""
     place = folder / made["experiment"]
     place.mkdir(parents=True)
-    (place / "claims.json").write_text(json.dumps(made))
+    claims = {name: value for name, value in made.items() if name != "seconds"}
+    (place / "claims.json").write_text(json.dumps(claims))
+    (place / "run.json").write_text(json.dumps({"seconds": made["seconds"]}))
     (place / "figure.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
 
 
@@ -97,6 +100,18 @@ def test_the_folder_becomes_a_page(tmp_path):
     assert all("Low rank" in tag[1]["alt"] for tag in page.find("img"))
     targets = {tag[1]["id"] for tag in page.find("section")}
     assert {tag[1]["href"][1:] for tag in page.find("a")} == targets
+
+
+def test_the_seconds_come_from_the_file_beside_the_claims(tmp_path):
+    store(tmp_path, entry())
+    run = tmp_path / "lowdim" / "fig1a" / "run.json"
+    assert read_entries(tmp_path) == [entry()]
+    assert "12.34 s" in shown(tmp_path, read_entries(tmp_path)).texts("section")[0]
+    for text in ("{", "[3]", "{}", None):  # what is not there, or is no record, is no time
+        run.unlink() if text is None else run.write_text(text)
+        (found,) = read_entries(tmp_path)
+        assert "seconds" not in found
+        assert "time—" in shown(tmp_path, [found]).texts("section")[0]
 
 
 def test_a_claim_is_a_row_with_all_that_is_known(tmp_path):

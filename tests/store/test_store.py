@@ -15,10 +15,10 @@ from tacit.store import Store, StoreError, Variable, provenance
 
 ORIGIN = provenance({"steps": 3}, seconds=0.5, device="cpu: test", precision="float64")
 VARIABLES = {
-    "error": Variable((), "1", "error", "float64"),
-    "curve": Variable(("horizon",), "m", "a curve", "float32"),
-    "count": Variable((), "1", "a count", "int64"),
-    "outcome": Variable((), "1", "how it ended", "str"),
+    "error": Variable("error"),
+    "curve": Variable("a curve", "horizon", units="m", dtype="float32"),
+    "count": Variable("a count", dtype="int64"),
+    "outcome": Variable("how it ended", dtype="str"),
 }
 COORDS = {"horizon": (10, 20, 40)}
 
@@ -367,7 +367,7 @@ def test_what_cannot_be_added(store, cells, arrays, word):
 
 def test_a_variable_may_have_any_name(store):
     store.add([{"seed": 1}], {"file": np.ones(1), "arr_0": np.zeros(1)}, {})
-    names = {"file": Variable(), "arr_0": Variable()}
+    names = {"file": Variable("file"), "arr_0": Variable("arr_0")}
     assert reopened(store).dataset({"seed": (1,)}, {}, names, {})["file"].item() == 1
 
 
@@ -375,8 +375,8 @@ def test_parts_of_another_state_of_the_experiment_are_named(store):
     add(store, [40], [0])
     axes = {"width": (40,), "seed": (0,)}
     with pytest.raises(StoreError, match="no variable 'loss'"):
-        store.dataset(axes, {"steps": 3}, {"loss": Variable()}, {})
+        store.dataset(axes, {"steps": 3}, {"loss": Variable("loss")}, {})
     with pytest.raises(StoreError, match=r"shape \(3,\) a cell where \(2,\)"):
         store.dataset(axes, {"steps": 3}, VARIABLES, {"horizon": (10, 20)})
     with pytest.raises(ValueError, match=r"\['seed'\] is used twice"):
-        store.dataset(axes, {"steps": 3}, {"seed": Variable()}, {})
+        store.dataset(axes, {"steps": 3}, {"seed": Variable("seed")}, {})

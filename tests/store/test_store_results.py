@@ -15,11 +15,11 @@ from tacit.store import Plan, Store, Variable, WriteError, provenance
 from tacit.store import _results as results
 
 VARIABLES = {
-    "error": Variable((), "1", "error", "float64"),
-    "curve": Variable(("horizon",), "m", "a curve", "float32"),
-    "count": Variable((), "1", "a count", "int64"),
-    "good": Variable((), "1", "whether it is good", "bool"),
-    "outcome": Variable((), "1", "how it ended", "str"),
+    "error": Variable("error"),
+    "curve": Variable("a curve", "horizon", units="m", dtype="float32"),
+    "count": Variable("a count", dtype="int64"),
+    "good": Variable("whether it is good", dtype="bool"),
+    "outcome": Variable("how it ended", dtype="str"),
 }
 COORDS = {"horizon": np.array([10, 20, 40], dtype=np.int32)}
 ATTRS = {"width": {"long_name": "width of the student", "units": "1"}}

@@ -18,7 +18,7 @@ from tacit.store import _reservation as reservation
 PLAN = Plan(
     {"width": (40, 100), "seed": (0, 1, 2)},
     {"steps": 3, "scale": 1.0, "most": float("inf"), "lags": (1, 2)},
-    {"error": Variable(), "outcome": Variable(dtype="str")},
+    {"error": Variable("error"), "outcome": Variable("outcome", dtype="str")},
     {"lag": np.arange(3, dtype=np.int32)},
     {"width": {"units": "1"}},
     "quick",

@@ -6,8 +6,8 @@ import pytest
 from tacit.store import Variable, checked_arrays
 
 DECLARED = {
-    "error": Variable(("horizon",), "1", "error", "float64"),
-    "outcome": Variable((), "1", "end", "str"),
+    "error": Variable("error", "horizon"),
+    "outcome": Variable("end", dtype="str"),
 }
 COORDS = {"horizon": (1, 2, 3)}
 
@@ -51,7 +51,36 @@ def test_a_dimension_needs_coordinates():
         checked_arrays(good(), 2, DECLARED, {})
 
 
-@pytest.mark.parametrize("changes", [{"dims": ("a", "a")}, {"dtype": "object"}, {"dtype": "M8[s]"}])
-def test_declarations_are_checked(changes):
-    with pytest.raises(ValueError, match="received"):
-        Variable(**changes)
+@pytest.mark.parametrize(
+    ("dims", "dtype", "words"),
+    [
+        (("a", "a"), "float64", r"dims: received \('a', 'a'\), give distinct names"),
+        ((("a", "b"),), "float64", "dims: received .* one argument each"),
+        ((3,), "float64", "dims: received"),
+        ((), "object", "dtype: received 'object'"),
+        ((), "M8[s]", "dtype: received"),
+    ],
+)
+def test_declarations_are_checked(dims, dtype, words):
+    with pytest.raises(ValueError, match=words):
+        Variable("error", *dims, dtype=dtype)
+
+
+def test_a_declaration_is_a_value():
+    made = Variable("error on the tail", "iterate", "horizon")
+    assert (made.long_name, made.dims) == ("error on the tail", ("iterate", "horizon"))
+    assert (made.units, made.dtype) == ("1", "float64")
+    assert made == Variable("error on the tail", "iterate", "horizon", units="1", dtype="float64")
+    assert made != Variable("error on the tail", "horizon", "iterate")
+    assert len({made, Variable("error on the tail", "iterate", "horizon")}) == 1
+    other = Variable("a curve", "lag", units="s").with_dtype("float32")
+    assert other == Variable("a curve", "lag", units="s", dtype="float32")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill"), [("str", ""), ("bool", False), ("int64", -1), ("uint8", 0)]
+)
+def test_what_stands_where_nothing_is_stored(dtype, fill):
+    assert Variable("x", dtype=dtype).fill == fill
+    for number in ("float32", "complex128"):
+        assert np.isnan(Variable("x", dtype=number).fill)

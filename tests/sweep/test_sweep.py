@@ -11,7 +11,7 @@ import pytest
 from tacit.store import Store, Variable
 from tacit.sweep import Grid, run_sweep
 
-VARIABLES = {"error": Variable(), "worker": Variable(dtype="int64")}
+VARIABLES = {"error": Variable("error"), "worker": Variable("worker", dtype="int64")}
 FIXED = {"steps": 3}
 
 

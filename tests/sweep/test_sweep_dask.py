@@ -16,7 +16,7 @@ from tacit.store import Store, Variable
 from tacit.sweep import Grid, run_sweep
 
 GRID = Grid({"seed": tuple(range(32))}, chunk={"seed": 2})
-VARIABLES = {"error": Variable(), "worker": Variable(dtype="int64")}
+VARIABLES = {"error": Variable("error"), "worker": Variable("worker", dtype="int64")}
 
 
 def cell(batch, fixed):
@@ -79,7 +79,8 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path):
     there = Store(tmp_path / "store", experiment="toy/dask", version=1)
     assert there.warnings == []
     found, expected = (
-        s.dataset(GRID.axes, {"poisoned": 21}, {"error": Variable()}, {}) for s in (there, whole)
+        s.dataset(GRID.axes, {"poisoned": 21}, {"error": Variable("error")}, {})
+        for s in (there, whole)
     )
     assert found.identical(expected)
     assert int(found["present"].sum()) == 31

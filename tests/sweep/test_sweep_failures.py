@@ -10,7 +10,7 @@ import pytest
 from tacit.store import Store, Variable, WriteError
 from tacit.sweep import Grid, WorkerDiedError, WorkersLostError, run_sweep
 
-VARIABLES = {"error": Variable()}
+VARIABLES = {"error": Variable("error")}
 GRID = Grid({"width": (40, 100), "seed": tuple(range(6))}, batch_by=("width",), chunk={"seed": 3})
 
 

@@ -20,9 +20,9 @@ BATCHES, CHUNK = 60, 5
 GRID = Grid({"width": (40, 100), "seed": tuple(range(BATCHES * CHUNK // 2))},
             batch_by=("width",), chunk={"seed": CHUNK})  # fmt: skip
 VARIABLES = {
-    "error": Variable(),
-    "curve": Variable(("lag",), "1", "a curve"),
-    "outcome": Variable(dtype="str"),
+    "error": Variable("error"),
+    "curve": Variable("a curve", "lag"),
+    "outcome": Variable("outcome", dtype="str"),
 }
 COORDS = {"lag": np.arange(50)}
 PLAN = Plan(GRID.axes, {"steps": 3}, VARIABLES, COORDS)

@@ -105,7 +105,7 @@ def test_a_cell_that_brings_its_process_down_ends_as_failed(tmp_path):
         summary = run_sweep(grid, {}, fatal, store, executor=workers)
     assert [f.batch.cells for f in summary.failed] == [({"seed": 4},)]
     assert summary.failed[0].message.startswith("WorkerDiedError: the worker process ended")
-    dataset = store.dataset(grid.axes, {}, {"error": Variable()}, {})
+    dataset = store.dataset(grid.axes, {}, {"error": Variable("error")}, {})
     np.testing.assert_array_equal(dataset["present"], np.arange(12) != 4)
 
 

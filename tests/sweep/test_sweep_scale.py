@@ -18,9 +18,9 @@ GRID = Grid(
 )
 FIXED = {name: 0.1 * number for number, name in enumerate("abcdefghij")} | {"method": "adam"}
 VARIABLES = {
-    "error": Variable(),
-    "curve": Variable(("lag",), "1", "a curve"),
-    "outcome": Variable(dtype="str"),
+    "error": Variable("error"),
+    "curve": Variable("a curve", "lag"),
+    "outcome": Variable("outcome", dtype="str"),
 }
 CELL_SECONDS, SHARE = 0.010, 0.05
 
@@ -76,7 +76,7 @@ from tacit.sweep import Grid, run_sweep
 
 grid = Grid({"width": tuple(range(10)), "seed": tuple(range(1000))}, batch_by=("width",),
             chunk={"seed": 100})
-variables = {"curve": Variable(("lag",)), "good": Variable(dtype="bool")}
+variables = {"curve": Variable("a curve", "lag"), "good": Variable("good", dtype="bool")}
 coords = {"lag": np.arange(2500)}
 cell = lambda batch, fixed: {
     "curve": np.random.default_rng(batch.index).normal(size=(len(batch), 2500)),

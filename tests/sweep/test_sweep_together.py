@@ -13,7 +13,7 @@ from tacit.store import Store, StoreError, Variable
 from tacit.sweep import Grid, run_sweep
 from tacit.sweep import _run as sweep_run
 
-VARIABLES = {"error": Variable()}
+VARIABLES = {"error": Variable("error")}
 
 
 class Baton:

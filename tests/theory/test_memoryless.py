@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tacit.theory.memoryless import (
     cyclic_counterexample,
     impulse_response,
+    impulse_responses,
     near_zero_loss_counterexample,
     population_gradients,
     population_loss,
@@ -195,3 +196,23 @@ def test_small_loss_for_a_matrix():
 def test_wrong_arguments(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_a_stack_of_systems_has_the_responses_of_each():
+    systems = [system(4, 1, 1, seed) for seed in range(6)]
+    A, B, C = (
+        np.stack(parts).reshape(2, 3, *parts[0].shape) for parts in zip(*systems, strict=True)
+    )
+    found = impulse_responses(A, B, C, 7)
+    assert found.shape == (2, 3, 7)
+    for place, one in zip(np.ndindex(2, 3), systems, strict=True):
+        np.testing.assert_allclose(found[place], impulse_response(*one, 7)[:, 0, 0], rtol=1e-12)
+        np.testing.assert_array_equal(impulse_responses(*one, 7), found[place])
+
+
+def test_systems_that_do_not_fit_are_refused():
+    A, B, C = system(4, 1, 2)
+    with pytest.raises(ValueError, match=r"received the shapes \(4, 4\), \(4, 2\), \(1, 4\)"):
+        impulse_responses(A, B, C, 3)
+    with pytest.raises(ValueError, match="length: received 0, it must be at least 1"):
+        impulse_responses(A, B[:, :1], C, 0)

@@ -93,17 +93,17 @@ class Claims(Sequence[Claim]):
         self, name: str, did: ArrayLike, of: SupportsInt | None = None, **terms: Unpack[Terms]
     ) -> None:
         """The fraction of runs that did something: booleans by run, or a count `of` so many."""
-        if of is None:
-            runs = np.asarray(did)
-            if runs.dtype != np.bool_:
-                raise ValueError(
-                    f"did: received an array of {runs.dtype}, give booleans by run, or a count and "
-                    "the number of runs (of=…)"
-                )
-            did, of = int(runs.sum()), int(runs.size)
-        self._claims.append(
-            claim_about_fraction(int(np.asarray(did)), int(of), name=name, **self._record(terms))
-        )
+        runs = np.asarray(did)
+        if of is None and runs.dtype == np.bool_:
+            count, total = int(runs.sum()), int(runs.size)
+        elif of is not None and runs.ndim == 0 and runs.dtype.kind in "iuf" and runs % 1 == 0:
+            count, total = int(runs), int(of)
+        else:
+            raise ValueError(
+                f"did: received an array of {runs.dtype} and shape {runs.shape}, with of = {of}; "
+                "give booleans by run, or a count and the number of runs"
+            )
+        self._claims.append(claim_about_fraction(count, total, name=name, **self._record(terms)))
 
     def _record(self, terms: Terms) -> dict[str, Any]:
         unknown = sorted(terms.keys() - Terms.__annotations__.keys())

@@ -63,9 +63,9 @@ def run(
             for experiment in runs:
                 console.print(f"[bold]{experiment.id}[/bold] · {preset} · {experiment.summary}")
                 if (words := lacking[experiment.id]) is not None:
-                    console.print(f"  passed over: {words}", markup=False, highlight=False)
+                    console.print(f"  skipped: {words}", markup=False, highlight=False)
                     name = experiment.id
-                    records.append({"experiment": name, "preset": preset, "passed_over": words})
+                    records.append({"experiment": name, "preset": preset, "skipped": words})
                     continue
                 narrator = Narrator(console, experiment.id)
                 try:
@@ -106,8 +106,8 @@ def _record(made: Reproduction, *, compare: bool) -> dict[str, Any]:
 
 
 def _is_good(record: dict[str, Any]) -> bool:
-    """Whether it ran, every cell of it, and came out as expected; or could not run here."""
-    if "passed_over" in record:
+    """Whether every cell ran and the claims came out as expected, or it could not run here."""
+    if "skipped" in record:
         return True
     return bool(record.get("as_expected")) and "failed" not in record["outcomes"]
 
@@ -115,9 +115,7 @@ def _is_good(record: dict[str, Any]) -> bool:
 def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "experiments": records,
-        "as_expected": all(
-            record.get("as_expected", "passed_over" in record) for record in records
-        ),
+        "as_expected": all(record.get("as_expected", "skipped" in record) for record in records),
         "seconds": round(sum(record.get("seconds", 0.0) for record in records), 3),
     }
 

@@ -48,7 +48,7 @@ def run(
     results: Path | None,
     as_json: bool,
 ) -> int:
-    """Tell of each store how many cells are done, missing and failed."""
+    """Print for each store how many cells are done, missing and failed."""
     asked = preset is not None or bool(settings) or seeds is not None
     rows: list[_Row] = []
     for target in targets or [str(results_folder(results))]:

@@ -9,6 +9,7 @@ from tacit.descent._gauss_newton import GaussNewton
 from tacit.descent._keys import lane_keys
 from tacit.descent._lanes import Lanes
 from tacit.descent._levenberg_marquardt import LevenbergMarquardt
+from tacit.descent._log_steps import log_spaced_steps
 from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import LossFunction, Objective
 from tacit.descent._optax import OptaxMethod
@@ -61,5 +62,6 @@ __all__ = [
     "Warm",
     "descend",
     "lane_keys",
+    "log_spaced_steps",
     "run_schedule",
 ]

@@ -14,6 +14,9 @@ import numpy as np
 from tacit.draw._marks import Band, Line, Mark, Points
 from tacit.draw._palette import Colour
 
+Label = str | Mapping[Any, str] | Callable[..., str | None] | None
+"""How lines are labelled: see `median_lines`."""
+
 
 class Labelled(Protocol):
     """The part of `xarray.DataArray` that is used here."""
@@ -37,7 +40,7 @@ def median_lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str | None] | None = None,
+    label: Label = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     band: bool | Mapping[Any, bool] = True,
@@ -51,9 +54,9 @@ def median_lines(
     **Arguments:**
 
     - `values`, `x`, `by`: the array, the dimension along the axis, those that tell lines apart.
-    - `label`: of a line: a template such as `"d = {width}, {iterate}"`, or a function of the
-      labels as keywords (None from it: a line without a label); None names the labels
-      themselves, or nothing without `by`.
+    - `label`: of a line: a template such as `"d = {width}, {iterate}"`, words for the labels such
+      as `{"last": "last iterate"}`, or a function of the labels as keywords (None from it leaves
+      the line without a label). None names the labels themselves, or nothing without `by`.
     - `colour`, `style`, `band`: one for all, or a mapping from a label of the line, such as
       `{"last": "solid", "best": "dotted"}`; colours count up by default.
     - `marker`: on lines with a band; None is none.
@@ -66,7 +69,7 @@ def mean_lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str | None] | None = None,
+    label: Label = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     band: bool | Mapping[Any, bool] = True,
@@ -86,7 +89,7 @@ def lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str | None] | None = None,
+    label: Label = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
     marker: str | None = None,
@@ -110,7 +113,7 @@ def range_lines(
     x: str,
     *,
     by: str | Sequence[str] = (),
-    label: str | Callable[..., str] | None = None,
+    label: Label = None,
     colour: Colour | Mapping[Any, Colour] | None = None,
     style: str | Mapping[Any, str] = "solid",
 ) -> list[Mark]:
@@ -150,13 +153,7 @@ class _OneLine:
         order = np.argsort(x, kind="stable")
         self.labels, self.x, self.table = labels, x[order], table[order]
 
-    def look(
-        self,
-        place: int,
-        label: str | Callable[..., str | None] | None,
-        colour: Any,
-        style: Any,
-    ) -> dict[str, Any]:
+    def look(self, place: int, label: Label, colour: Any, style: Any) -> dict[str, Any]:
         return {
             "label": self._words(label),
             "colour": place if colour is None else self.choose("colour", colour),
@@ -175,31 +172,33 @@ class _OneLine:
             f"line {self.labels}"
         )
 
-    def _words(self, label: str | Callable[..., str | None] | None) -> str | None:
-        if label is None:
-            return ", ".join(str(value) for value in self.labels.values()) or None
+    def _words(self, label: Label) -> str | None:
+        if label is None or isinstance(label, Mapping):
+            known: Mapping[Any, str] = label or {}
+            return ", ".join(str(known.get(v, v)) for v in self.labels.values()) or None
         return label.format(**self.labels) if isinstance(label, str) else label(**self.labels)
 
 
 def _split(values: Labelled, x: str, by: str | Sequence[str]) -> Iterator[_OneLine]:
     """One table of runs for every combination of labels along `by`."""
     names = (by,) if isinstance(by, str) else tuple(by)
+    if x in names:
+        raise ValueError(f"by: received {list(names)}, which has {x!r}, the axis itself")
     for name in (x, *names):
         if name not in values.dims:
             raise ValueError(
                 f"values: received an array over {list(values.dims)}, without {name!r}"
             )
-    choices = [_labels(values, name) for name in names]
+    labels_of_x = np.asarray(values[x].values)
+    if labels_of_x.dtype.kind not in "biuf":
+        raise ValueError(f"x: the labels along {x!r} are not numbers: {labels_of_x.tolist()}")
+    places = labels_of_x.astype(float)
+    choices = [values[name].values.tolist() for name in names]
     for chosen in itertools.product(*choices):
         labels = dict(zip(names, chosen, strict=True))
         part = values.sel(labels) if labels else values
         table = part.transpose(x, *(dim for dim in part.dims if dim != x)).values
-        places = np.asarray(values[x].values, dtype=float)
         yield _OneLine(labels, places, np.asarray(table, dtype=float).reshape(len(places), -1))
-
-
-def _labels(values: Labelled, name: str) -> list[Any]:
-    return [label.item() for label in values[name].values]
 
 
 def _summary_lines(
@@ -207,7 +206,7 @@ def _summary_lines(
     x: str,
     summary: Callable[[np.ndarray], tuple[float, float, float]],
     by: str | Sequence[str],
-    label: str | Callable[..., str | None] | None,
+    label: Label,
     colour: Any,
     style: Any,
     band: Any,
@@ -239,6 +238,9 @@ def _quartiles(runs: np.ndarray) -> tuple[float, float, float]:
 def _mean_and_spread(
     runs: np.ndarray, errors: float | int | None = None
 ) -> tuple[float, float, float]:
+    if not np.isfinite(runs).all():  # the mean is infinite, or none; there is no spread around it
+        ends = {float(run) for run in runs if np.isinf(run)}
+        return np.nan, ends.pop() if len(ends) == 1 else np.nan, np.nan
     mean, spread = runs.mean(), runs.std()
     if errors is not None:
         spread = errors * spread / np.sqrt(runs.size)

@@ -21,15 +21,15 @@ def default_figure(experiment: Experiment, runs: xarray.Dataset) -> Figure:
     x = _axis_of(experiment)
     panels = []
     for name, variable in experiment.stored().items():
-        values = experiment.counted(runs, name) if variable.dtype != "str" else None
-        if values is None or values.dtype.kind not in "fiub":
+        if np.dtype(variable.dtype).kind not in "fiub":
             continue
+        values = runs[name].astype(float).where(experiment.counts(runs))
         by = tuple(str(d) for d in values.dims if d not in (x, "seed") and values.sizes[d] > 1)
         if math.prod(values.sizes[d] for d in by) > _MOST_LINES:
             continue
         alone = {d: 0 for d in values.dims if d not in (x, "seed", *by)}
         label = ", ".join(f"{dim} = {{{dim}}}" for dim in by) or "median"
-        marks = median_lines(values.isel(alone).astype(float), x, by=by, label=label)
+        marks = median_lines(values.isel(alone), x, by=by, label=label)
         axis = Axis(variable.long_name or name, scale=_scale(values.values))
         panels.append(Panel(name, Axis(x, scale=_scale(runs[x].values)), axis, marks))
     if not panels:

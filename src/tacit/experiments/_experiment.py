@@ -20,11 +20,11 @@ if TYPE_CHECKING:  # for `tacit list` and `tacit --help`, which import neither
     from tacit.draw import Figure
 
 OUTCOMES = ("converged", "stopped", "diverged", "stalled", "failed")
-"""How a cell may end; `failed` is for one that raised, with its batch and alone."""
+"""How a cell may end; `failed` is for one that raised an error, with its batch and alone."""
 
 _OUTCOME = Variable("how the run ended", dtype="str")
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*")
-# The names that `reproduce` and the dataset keep for themselves.
+# The names that `reproduce` and the dataset use themselves.
 _RESERVED = frozenset(
     {"content", "experiment", "executor", "fresh", "origins", "preset", "progress", "results"}
     | {"retries", "seeds", "version", PRESENT, "outcome"}
@@ -78,6 +78,8 @@ class Experiment(abc.ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         own, words = set(vars(cls)), vars(cls).get("__doc__")
+        if "source" not in own:
+            cls.source = None  # a subclass is not found where its base is
         if "id" in own and "paper" not in own:
             cls.paper = cls.id.partition("/")[0]
         if words and "summary" not in own:
@@ -225,13 +227,15 @@ def check_experiment(kind: type[Experiment]) -> None:
         raise ValueError(f"{name}.version is {kind.version!r}, it must be 1 or more")
     taken = sorted(_RESERVED & kind.parameters().keys())
     if taken:
-        raise ValueError(f"{name} has fields {taken}, names that tacit keeps")
+        raise ValueError(f"{name} has fields {taken}: tacit uses these names itself, choose others")
     for preset, values in kind.presets.items():
         if not isinstance(values, Mapping):
             raise ValueError(f"{name}.presets[{preset!r}] is {values!r}, give a dict of parameters")
         unknown = sorted(values.keys() - kind.parameters().keys())
         if unknown:
-            raise ValueError(f"{name}.presets[{preset!r}] names {unknown}, which are no parameters")
+            raise ValueError(
+                f"{name}.presets[{preset!r}] names {unknown}, which are not parameters"
+            )
         kind(**values).grid()  # its own checks: axes there, batch_by and chunk among them
 
 

@@ -1,8 +1,7 @@
 """The parameters of an experiment: what each is, its kind and range, whether it is swept."""
 
 import dataclasses
-import math
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,20 +90,24 @@ class Parameter:
             return value if isinstance(value, bool) and self.kind is bool else None
         if self.kind is str:
             return value if isinstance(value, str) and value else None
-        if not isinstance(value, int | float) or math.isnan(value):
+        if not isinstance(value, int | float) or value != value:
             return None
-        if self.kind is float:
+        if self.kind is int:
+            whole = isinstance(value, int) or value.is_integer()
+            return int(value) if whole else None
+        try:
             return float(value)
-        return int(value) if math.isfinite(value) and value == int(value) else None
+        except OverflowError:  # an integer beyond the largest float
+            return None
 
 
 def swept(
-    default: Sequence[Any],
+    default: Collection[Any],
     doc: str,
     *,
     low: float | None = None,
     high: float | None = None,
-    choices: Sequence[Any] | None = None,
+    choices: Collection[Any] | None = None,
     units: str = "1",
 ) -> Any:
     """A parameter that is an axis of the grid: `seed: tuple[int, ...] = swept(range(10), "seed")`.
@@ -113,10 +116,11 @@ def swept(
 
     - `default`: the values, all of one kind (bool, int, float or str).
     - `doc`: what it is, in a line.
-    - `low`, `high`, `choices`: what is allowed, ends included.
+    - `low`, `high`: the range, ends included.
+    - `choices`: the allowed values; the keys, where they are a dict.
     - `units`: of the coordinate in the dataset.
     """
-    if isinstance(default, str) or not isinstance(default, Sequence):
+    if isinstance(default, str) or not isinstance(default, Collection):
         raise ValueError(f"default: received {default!r}, a swept parameter needs several values")
     values = tuple(default)
     return _field(values, doc, swept=True, low=low, high=high, choices=choices, units=units)
@@ -128,7 +132,7 @@ def fixed(
     *,
     low: float | None = None,
     high: float | None = None,
-    choices: Sequence[Any] | None = None,
+    choices: Collection[Any] | None = None,
     analysis: bool = False,
     units: str = "1",
 ) -> Any:
@@ -136,18 +140,18 @@ def fixed(
 
     **Arguments:**
 
-    - `default`: one value, or a tuple of values for a field that holds several.
+    - `default`: one value, or several (a tuple, list or range) for a field that holds several.
     - `doc`: what it is, in a line.
-    - `low`, `high`, `choices`: what is allowed, ends included.
+    - `low`, `high`, `choices`: what is allowed, as for `swept`.
     - `analysis`: whether only claims and figure read it. It is then no part of a cell's address,
       so that another value needs no new computation, and `cell` sees its default.
     - `units`: of its values.
     """
-    value = tuple(default) if isinstance(default, range) else default
+    value = tuple(default) if isinstance(default, list | range) else default
     return _field(value, doc, low=low, high=high, choices=choices, analysis=analysis, units=units)
 
 
-def _field(default: Any, doc: str, *, choices: Sequence[Any] | None, **options: Any) -> Any:
+def _field(default: Any, doc: str, *, choices: Collection[Any] | None, **options: Any) -> Any:
     many = isinstance(default, tuple)
     kinds = {type(value) for value in (default if many else (default,))}
     kind = float if kinds == {int, float} else kinds.pop() if len(kinds) == 1 else None

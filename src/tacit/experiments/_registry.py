@@ -61,14 +61,19 @@ def find_experiment(name: str) -> type[Experiment]:
         if name not in plugins:
             hint = nearest(name, experiment_ids())
             raise UsageError(f"experiment: {name!r} is not known, {hint}")
+        place = plugins[name].value
         try:
             kind = plugins[name].load()
             check_experiment(kind)
         except Exception as error:
             raise UsageError(
-                f"experiment: {name!r} from {plugins[name].value} could not be loaded: "
+                f"experiment: {name!r} from {place} could not be loaded: "
                 f"{type(error).__name__}: {error}"
             ) from error
+        if kind.id != name:  # results lie under the id, and must be found by the name
+            raise UsageError(
+                f"experiment: {name!r} from {place} has the id {kind.id!r}; name its entry point so"
+            )
     kind.source = name
     return kind
 

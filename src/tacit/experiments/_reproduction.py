@@ -30,7 +30,7 @@ class Reproduction:
     - `seconds`: wall time of the run; near zero when everything was stored already.
     - `path`: the folder with the store, the figure and `claims.json`.
     - `summary`: what the sweep computed, skipped and failed at.
-    - `warnings`: what the store set aside or passed over, in words.
+    - `warnings`: what the store set aside or skipped, in words.
     """
 
     experiment: Experiment
@@ -54,7 +54,7 @@ class Reproduction:
         return self.path / "store" / "results.zarr"
 
     def figure(self) -> "tacit.draw.Figure":
-        """The figure, which says on its face what is undecided or came out otherwise.
+        """The figure, with a banner where a claim is undecided or came out otherwise.
 
         The counts of outcomes stand at the end of its caption.
         """

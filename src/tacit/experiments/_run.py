@@ -110,7 +110,7 @@ def reproduce(
     if lacking is not None:
         raise UsageError(f"{chosen.id}: {lacking}")
     plan = planned(chosen, name)
-    folder = _made(results_folder(results) / chosen.id)
+    folder = _created(results_folder(results) / chosen.id)
     if fresh:
         Store.move_aside(folder / "store")
     store = Store(folder / "store", experiment=chosen.id, version=chosen.version)
@@ -188,18 +188,19 @@ def planned(experiment: Experiment, name: str) -> Plan:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(
-            f"{experiment.id}: {twice} names two of parameters, coordinates, variables"
+            f"{experiment.id}: {twice} are used twice among the names of parameters, coordinates "
+            "and variables; rename one of each"
         )
     attrs = {n: {"long_name": p.doc, "units": p.units} for n, p in parameters.items()}
     return Plan(experiment.axes(), experiment.constants(), variables, coords, attrs, name)
 
 
-def _made(folder: Path) -> Path:
+def _created(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"results: the folder {str(folder)!r} cannot be made: {error.strerror}"
+            f"results: the folder {str(folder)!r} cannot be created: {error.strerror}"
         ) from error
     return folder
 

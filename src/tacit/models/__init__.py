@@ -13,6 +13,7 @@ from tacit.models._scaled_linear_rnn import ScaledLinearRNN
 from tacit.models._stacked_linear_rnns import impulse_responses, random_linear_rnns
 from tacit.models._stacked_lstm import StackedLSTM
 from tacit.models._transition import AbstractTransition
+from tacit.models._xavier import xavier_gated, xavier_linear_rnn
 
 __all__ = [
     "BY_MAPS",
@@ -34,4 +35,6 @@ __all__ = [
     "identity",
     "impulse_responses",
     "random_linear_rnns",
+    "xavier_gated",
+    "xavier_linear_rnn",
 ]

@@ -16,16 +16,30 @@ def read_entries(
 ) -> list[dict[str, Any]]:
     """The contents of every `results_dir/<paper>/<figure>/claims.json`, sorted by experiment.
 
-    A file that cannot be read does not hide the others: `on_skip` is told its path and the
+    With them go the seconds that the run took, if there is a `run.json` beside the claims. A file
+    of claims that cannot be read does not hide the others: `on_skip` is told its path and the
     reason (by default in a warning), and it is left out.
     """
     entries = []
     for path in sorted(results_dir.glob("*/*/claims.json")):
         try:
-            entries.append(_checked(json.loads(path.read_text(encoding="utf-8"))))
+            entry = _checked(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             on_skip(path, str(error))
+        else:
+            entries.append({**entry, **_timed(path.with_name("run.json"))})
     return sorted(entries, key=lambda entry: str(entry["experiment"]))
+
+
+def _timed(path: Path) -> dict[str, Any]:
+    """How long the run took, where that is known."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return (
+        {"seconds": record["seconds"]} if isinstance(record, dict) and "seconds" in record else {}
+    )
 
 
 def _checked(entry: Any) -> dict[str, Any]:

@@ -6,14 +6,8 @@ import xarray
 
 from tacit.descent import Stop, descend
 from tacit.experiments import UsageError, reproduce
-from tacit.experiments.memoryless._slackness import (
-    spectrum,
-    started,
-    symmetric_descent,
-)
-from tacit.experiments.memoryless.fig3 import Fig3, Fig3Config, decay_exponents
+from tacit.experiments.memoryless.fig3 import Fig3, spectrum, symmetric_descent
 from tacit.problems import half_population_loss, memoryless_teacher
-from tacit.store import SEED, START, STEP
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +17,7 @@ def smoke(tmp_path_factory):
 
 
 def test_symmetric_parameters_make_the_steps_of_free_entries():
-    student = started("symmetric", 6, seed=0)
+    student = Fig3(width=6).student("symmetric", 0)
     k, rate, steps = 4, 0.05, 100
     problem = half_population_loss(memoryless_teacher(1.0), k)
     end = descend(student, problem, symmetric_descent(), stop=Stop(steps), rate=rate).model
@@ -58,7 +52,7 @@ def test_spectra_give_the_response_back(symmetric):
 
 def test_starts_are_what_they_are_called():
     identity, symmetric, literal = (
-        started(name, 40, seed=1) for name in ("identity", "symmetric", "literal")
+        Fig3(width=40).student(name, 1) for name in ("identity", "symmetric", "literal")
     )
     np.testing.assert_array_equal(np.asarray(identity.transition.matrix()), np.eye(40))
     assert symmetric.balanced
@@ -71,53 +65,63 @@ def test_the_smallest_preset_stores_what_its_spectra_say(smoke):
     data = smoke.dataset
     largest = (data["eigenvalue"] * data["projection"]).max("mode")
     np.testing.assert_allclose(data["slackness"].values, largest.values, rtol=1e-12)
-    symmetric = data.sel({START: ["identity", "symmetric"]})
+    symmetric = data.sel(start=["identity", "symmetric"])
     norm = np.sqrt(((symmetric["eigenvalue"] * symmetric["projection"]) ** 2).sum("mode"))
-    np.testing.assert_allclose(symmetric["image_norm"].isel({STEP: -1}).values, norm.values)
+    np.testing.assert_allclose(symmetric["image_norm"].isel(step=-1).values, norm.values)
     np.testing.assert_allclose(
         symmetric["transition_norm"].values,
         np.sqrt((symmetric["eigenvalue"] ** 2).sum("mode")).values,
         rtol=1e-12,
     )
-    assert (data["loss"].isel({STEP: -1}) < data["loss"].isel({STEP: 0})).all()
+    assert (data["loss"].isel(step=-1) < data["loss"].isel(step=0)).all()
     assert {claim.verdict for claim in smoke.claims} == {"undecided"}
     assert (smoke.path / "figure.png").stat().st_size > 10_000
 
 
-def made_up(config, slackness):
-    steps = Fig3().coordinates(config)[STEP]
-    shape = len(config.start), len(config.seed)
+def made_up(experiment, slackness):
+    steps = experiment.coordinates()["step"]
+    shape = len(experiment.start), len(experiment.seed)
     course = np.broadcast_to((steps + 1.0) ** -0.5, (*shape, steps.size))
     per_start = np.broadcast_to(np.asarray(slackness)[:, None], shape)
-    dims = START, SEED
+    dims = "start", "seed"
     return xarray.Dataset(
         {
             "final_loss": (dims, np.full(shape, 1e-9)),
             "slackness": (dims, per_start.copy()),
             "transition_norm": (dims, np.full(shape, 3.0)),
-            "image_norm": ((*dims, STEP), course),
+            "image_norm": ((*dims, "step"), course),
         },
-        {START: list(config.start), SEED: list(config.seed), STEP: steps},
+        {"start": list(experiment.start), "seed": list(experiment.seed), "step": steps},
     )
 
 
 def test_claims_tell_slackness_from_its_absence():
-    config = Fig3Config()
-    data = made_up(config, [1e-14, 0.02, 0.8])
-    claims = Fig3().claims(data, config)
+    experiment = Fig3()
+    data = made_up(experiment, [1e-14, 0.02, 0.8])
+    claims = experiment.claims(data)
+    assert len(claims) == 8
     assert [claim.verdict == claim.expected for claim in claims] == [True] * len(claims)
-    other = {c.name: c.verdict for c in Fig3().claims(made_up(config, [0.1, 1e-14, 0.8]), config)}
+    other = {
+        claim.name: claim.verdict
+        for claim in experiment.claims(made_up(experiment, [0.1, 1e-14, 0.8]))
+    }
     assert other["identity: complementary slackness"] == "fails"
     assert other["symmetric: complementary slackness"] == "holds"
-    exponents = decay_exponents(data.sel({START: "symmetric"}), config.steps)
-    np.testing.assert_allclose(exponents, -0.5, atol=0.01)
+    np.testing.assert_allclose(experiment.decay_exponents(data), -0.5, atol=0.01)
+
+
+def test_runs_that_did_not_train_are_left_out():
+    experiment = Fig3()
+    data = made_up(experiment, [1e-14, 0.02, 0.8])
+    data["final_loss"][:, :4] = 0.1
+    assert {claim.samples for claim in experiment.claims(data)} == {6}
 
 
 def test_a_horizon_within_the_length_is_refused():
     with pytest.raises(UsageError, match="horizon"):
-        Fig3Config(length=10, horizon=10)
+        Fig3(length=10, horizon=10)
 
 
 def test_the_same_seed_is_the_same_start():
-    first, second = (np.asarray(started("literal", 5, seed=2).B) for _ in range(2))
+    first, second = (np.asarray(Fig3(width=5).student("literal", 2).B) for _ in range(2))
     np.testing.assert_array_equal(first, second)

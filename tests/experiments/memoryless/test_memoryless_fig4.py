@@ -5,9 +5,7 @@ import pytest
 import xarray
 
 from tacit.experiments import UsageError, reproduce
-from tacit.experiments.memoryless._symmetry import started
-from tacit.experiments.memoryless.fig4 import NORMS, Fig4, Fig4Config
-from tacit.store import RATE, SEED, STEP
+from tacit.experiments.memoryless.fig4 import NORMS, Fig4
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +15,7 @@ def smoke(tmp_path_factory):
 
 
 def test_the_start_is_a_multiple_of_the_identity_with_small_free_maps():
-    student, alpha = started(400, 1e-5, seed=0)
+    student, alpha = Fig4(width=400, variance=1e-5).student(0)
     assert 0 <= alpha <= 1
     np.testing.assert_array_equal(np.asarray(student.transition.matrix()), alpha * np.eye(400))
     for entries in (student.B, student.C):
@@ -26,52 +24,54 @@ def test_the_start_is_a_multiple_of_the_identity_with_small_free_maps():
 
 
 def test_the_smallest_preset_follows_the_norms(smoke):
-    data = smoke.dataset
-    first = data.isel({STEP: 0})
-    for seed in smoke.config.seed:
-        student, alpha = started(smoke.config.width, smoke.config.variance, seed)
-        here = first.sel({SEED: seed}).isel({RATE: 0})
+    data, experiment = smoke.dataset, smoke.experiment
+    first = data.isel(step=0)
+    for seed in experiment.seed:
+        student, alpha = experiment.student(seed)
+        here = first.sel(seed=seed).isel(rate=0)
         B, C = np.asarray(student.B), np.asarray(student.C)
-        assert float(here["norm_A"]) == pytest.approx(alpha * np.sqrt(smoke.config.width))
+        assert float(here["norm_A"]) == pytest.approx(alpha * np.sqrt(experiment.width))
         assert float(here["norm_B"]) == pytest.approx(np.linalg.norm(B))
         assert float(here["asymmetry_BC"]) == pytest.approx(np.linalg.norm(B - C.T))
         assert float(here["asymmetry_A"]) == 0
         assert float(here["loss"]) == pytest.approx(0.5, rel=0.01)  # ½ w*²: hardly anything yet
-    last = data.isel({STEP: -1})
+    last = data.isel(step=-1)
     assert (last["loss"] < 1e-6).all()
     np.testing.assert_allclose(last["norm_B"].values, 1.0, rtol=0.01)
     assert (data["tail"] < 1e-3).all()
     assert (smoke.path / "figure.png").stat().st_size > 10_000
 
 
-def made_up(config, asymmetry):
-    steps = Fig4().coordinates(config)[STEP]
-    shape = len(config.rate), len(config.seed), steps.size
+def made_up(experiment, asymmetry):
+    steps = experiment.coordinates()["step"]
+    shape = len(experiment.rate), len(experiment.seed), steps.size
     rising = np.broadcast_to(np.linspace(0.02, 1.0, steps.size), shape)
-    data = {name: ((RATE, SEED, STEP), rising.copy()) for name in NORMS}
-    data["asymmetry_A"] = ((RATE, SEED, STEP), np.full(shape, asymmetry))
-    data["asymmetry_BC"] = ((RATE, SEED, STEP), asymmetry * (2 - rising))
-    data["loss"] = ((RATE, SEED, STEP), 0.5 * (1 - rising))
-    return xarray.Dataset(data, {RATE: list(config.rate), SEED: list(config.seed), STEP: steps})
+    data = {name: (("rate", "seed", "step"), rising.copy()) for name in NORMS}
+    data["asymmetry_A"] = (("rate", "seed", "step"), np.full(shape, asymmetry))
+    data["asymmetry_BC"] = (("rate", "seed", "step"), asymmetry * (2 - rising))
+    data["loss"] = (("rate", "seed", "step"), 0.5 * (1 - rising))
+    labels = {"rate": list(experiment.rate), "seed": list(experiment.seed), "step": steps}
+    return xarray.Dataset(data, labels)
 
 
 def test_claims_tell_symmetry_from_its_absence():
-    config = Fig4Config()
-    claims = Fig4().claims(made_up(config, 1e-3), config)
+    experiment = Fig4()
+    claims = experiment.claims(made_up(experiment, 1e-3))
+    assert len(claims) == 10
     assert {claim.verdict for claim in claims} == {"holds"}
-    found = {c.name: c.verdict for c in Fig4().claims(made_up(config, 0.5), config)}
+    found = {c.name: c.verdict for c in experiment.claims(made_up(experiment, 0.5))}
     assert found["rate 0.01: A near Aᵀ"] == "fails"
     assert found["rate 0.1: B near Cᵀ"] == "fails"
     assert found["rate 0.1: B grows"] == "holds"
 
 
 def test_runs_that_did_not_train_are_left_out():
-    config = Fig4Config()
-    data = made_up(config, 1e-3)
+    experiment = Fig4()
+    data = made_up(experiment, 1e-3)
     data["loss"][...] = 0.1
-    assert {claim.samples for claim in Fig4().claims(data, config)} == {0}
+    assert {claim.samples for claim in experiment.claims(data)} == {0}
 
 
 def test_a_horizon_within_the_length_is_refused():
     with pytest.raises(UsageError, match="horizon"):
-        Fig4Config(length=10, horizon=10)
+        Fig4(length=10, horizon=10)

@@ -4,51 +4,39 @@ The comparison: as in fig1; and the error of a response that is right below lag 
 on, which a student must beat before it can be said to remember.
 """
 
-import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+import numpy as np
 
-from tacit.experiments._parameter import parameter
-from tacit.experiments.memoryless import fig1
-from tacit.experiments.memoryless._by_length import ByLength
-from tacit.experiments.memoryless._lengths import LITERAL, LengthsConfig
-from tacit.experiments.memoryless.fig1 import RINGING
+from tacit.experiments import Batch, fixed
+from tacit.experiments.memoryless.error_curves import ErrorCurvesExperiment
+from tacit.experiments.memoryless.lengths import LITERAL, RINGING
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fig2Config(LengthsConfig):
-    """Parameters of memoryless/fig2: those of fig1 and the teacher's order."""
+class Fig2(ErrorCurvesExperiment):
+    """Error against sequence length, teacher of order 3, plain and adversarial data."""
 
-    order: int = parameter(3, "order of the teacher", low=1, high=20)
+    id, figure = "memoryless/fig2", "Figure 2"
 
+    order: int = fixed(3, "order of the teacher", low=1, high=20)
 
-def _same(config: LengthsConfig) -> Fig2Config:
-    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
-    return Fig2Config(**values)
-
-
-class Fig2(ByLength):
-    """Error against length for a teacher with memory."""
-
-    id = "memoryless/fig2"
-    paper = "memoryless"
-    figure = "Figure 2"
-    summary = "error against sequence length, teacher of order 3, plain and adversarial data"
-    Config = Fig2Config
-    presets: ClassVar[Mapping[str, Fig2Config]] = {
-        "smoke": dataclasses.replace(_same(fig1.SMOKE), model=("linear", "lstm")),
-        "quick": _same(fig1.QUICK),
-        "paper": _same(fig1.PAPER),
-    }
+    presets = {
+        "smoke": dict(model=("linear", "lstm"), seed=range(2), width=8, gated_width=4, steps=100,
+                      gated_steps=20, sequences=10, gate=1.0),
+        "quick": dict(steps=5_000, gated_steps=1_500, sequences=32),
+        "paper": dict(adversarial_length=15),
+    }  # fmt: skip
     title = "A teacher of order 3: what is learned at length 5 says little about later lags"
-    place = "Figure 2"
+    remembers = True
 
-    def order(self, config: Fig2Config) -> int:
-        """The teacher's order."""
-        return config.order
+    def orders(self, batch: Batch) -> np.ndarray:
+        return np.full(len(batch), self.order)
 
-    def surprise(self, kind: str, model: str, gain: float, config: LengthsConfig) -> str:
+    def teachers(self) -> str:
+        return (
+            f"Linear teacher of order {self.order}, eigenvalues of modulus {self.radius:g}, energy "
+            "one"
+        )
+
+    def surprise(self, kind: str, model: str, gain: float) -> str:
         """Five lags do not tell a response of order 3; the literal start rings on as in fig1."""
         if kind == "flat":
             return UNIDENTIFIABLE

@@ -6,231 +6,238 @@ a symmetric Xavier start with B = Cᵀ (symmetric, both signs), and the literal 
 is not symmetric. Symmetry is kept by parametrisation, at the steps of descent on the entries.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
+import xarray
 
-from tacit.claims import Claim, claim_about_median
-from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points
-from tacit.experiments._base import OUTCOME, Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._errors import UsageError
-from tacit.experiments._lines import median_line
-from tacit.experiments._parameter import parameter
-from tacit.experiments.memoryless._moments import recorded_steps
-from tacit.store import MODE, SEED, START, STEP, Variable
-from tacit.sweep import Batch
+from tacit.descent import Lanes, Record, Stop, descend, log_spaced_steps
+from tacit.draw import Axis, Figure, HorizontalRule, Line, Panel, Points, median_lines
+from tacit.experiments import Batch, Claims, Experiment, UsageError, Variable, fixed, swept
+from tacit.models import LinearRNN, Symmetric, xavier_linear_rnn
+from tacit.problems import half_population_loss, memoryless_teacher
+from tacit.theory.memoryless import impulse_responses
 
-if TYPE_CHECKING:
-    import xarray
-
-STARTS = {
-    "identity": "A = I, B = Cᵀ",
-    "symmetric": "symmetric Xavier, B = Cᵀ",
-    "literal": "literal Xavier",
-}
+STARTS = dict(
+    identity="A = I, B = Cᵀ", symmetric="symmetric Xavier, B = Cᵀ", literal="literal Xavier"
+)
 SMALL = 1e-10  # what counts as zero for λ_i u_i
-PLACE = "Figure 3, proof of Theorem 6.1"
-OURS = "(ours) Theorem 6.1 with eigenvalues of both signs"
+FLOOR = 1e-18  # smaller values are drawn there
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fig3Config(Config):
-    """Parameters of memoryless/fig3: width and length are the paper's."""
+class Fig3(Experiment):
+    """Eigenvalues of A against projections of B after training, for three starts."""
 
-    start: tuple[str, ...] = parameter(
-        tuple(STARTS), "the student's start", choices=tuple(STARTS), swept=True
-    )
-    seed: tuple[int, ...] = parameter(tuple(range(10)), "seed of the student", low=0, swept=True)
-    width: int = parameter(30, "width d of the student", low=2, high=500)
-    length: int = parameter(5, "training length k", low=3, high=100, units="lags")
-    weight: float = parameter(1.0, "the teacher's w*, positive", low=1e-6, high=100.0)
-    steps: int = parameter(30_000, "steps of gradient descent", low=10, high=10_000_000)
-    rate: float = parameter(1e-2, "learning rate, of the loss with ½", low=1e-8, high=1.0)
-    goal: float = parameter(1e-27, "loss at which a run has converged", low=0.0, high=1.0)
-    gate: float = parameter(
-        1e-4, "runs with a larger loss do not count", low=0.0, high=1.0, analysis=True
-    )
-    horizon: int = parameter(30, "lags of the response that are looked at", low=4, high=1000)
+    id, figure = "memoryless/fig3", "Figure 3"
+
+    start: tuple[str, ...] = swept(STARTS, "the student's start", choices=STARTS)
+    seed: tuple[int, ...] = swept(range(10), "seed of the student", low=0)
+    width: int = fixed(30, "width d of the student", low=2, high=500)
+    length: int = fixed(5, "training length k", low=3, high=100, units="lags")
+    weight: float = fixed(1.0, "the teacher's w*, positive", low=1e-6, high=100.0)
+    steps: int = fixed(30_000, "steps of gradient descent", low=10, high=10_000_000)
+    rate: float = fixed(1e-2, "learning rate, of the loss with ½", low=1e-8, high=1.0)
+    goal: float = fixed(1e-27, "loss at which a run has converged", low=0.0, high=1.0)
+    gate: float = fixed(1e-4, "runs with a larger loss do not count", low=0, high=1, analysis=True)
+    horizon: int = fixed(30, "lags of the response that are looked at", low=4, high=1000)
+
+    presets = {
+        "smoke": dict(width=8, steps=600, seed=range(2)),
+        "quick": {},
+        "paper": dict(seed=range(30), steps=100_000),
+    }
+    batch_by = "start"
+    chunk = {"seed": 10}
 
     def check(self) -> None:
-        """There must be a lag to extrapolate to."""
         if self.horizon <= self.length:
             raise UsageError(
                 f"horizon: received {self.horizon}, it must exceed the length, {self.length}"
             )
 
-
-class Fig3(Experiment):
-    """Complementary slackness between the eigenvalues of A and the projections of B."""
-
-    id = "memoryless/fig3"
-    paper = "memoryless"
-    figure = "Figure 3"
-    summary = "eigenvalues of A against projections of B after training, for three starts"
-    version = 1
-    Config = Fig3Config
-    presets: ClassVar[Mapping[str, Fig3Config]] = {
-        "smoke": Fig3Config(width=8, steps=600, seed=(0, 1)),
-        "quick": Fig3Config(),
-        "paper": Fig3Config(seed=tuple(range(30)), steps=100_000),
-    }
-    batch_by = (START,)
-    chunk: ClassVar[Mapping[str, int]] = {SEED: 10}
-
-    def variables(self, config: Fig3Config) -> dict[str, Variable]:
-        """The spectrum at the end, and what happens on the way."""
+    def variables(self) -> dict[str, Variable]:
         return {
-            "outcome": OUTCOME,
-            "loss": Variable((STEP,), "1", "population loss, with its ½"),
-            "image_norm": Variable((STEP,), "1", "‖AB‖"),
-            "final_loss": Variable((), "1", "population loss at the end"),
-            "eigenvalue": Variable((MODE,), "1", "|λ_i|, the largest first"),
-            "projection": Variable((MODE,), "1", "|u_i|, u = V⁻¹B"),
-            "slackness": Variable((), "1", "largest |λ_i u_i|"),
-            "transition_norm": Variable((), "1", "‖A‖, Frobenius"),
-            "tail": Variable((), "1", "largest |C A^j B| from lag k to the horizon"),
+            "loss": Variable("population loss, with its ½", "step"),
+            "image_norm": Variable("‖AB‖", "step"),
+            "final_loss": Variable("population loss at the end"),
+            "eigenvalue": Variable("|λ_i|, the largest first", "mode"),
+            "projection": Variable("|u_i|, u = V⁻¹B", "mode"),
+            "slackness": Variable("largest |λ_i u_i|"),
+            "transition_norm": Variable("‖A‖, Frobenius"),
+            "tail": Variable("largest |C A^j B| from lag k to the horizon"),
         }
 
-    def coordinates(self, config: Fig3Config) -> dict[str, Sequence[Any] | np.ndarray]:
-        """Eigenvalues by rank, and the recorded steps."""
-        return {MODE: np.arange(1, config.width + 1), STEP: recorded_steps(config.steps)}
+    def coordinates(self) -> dict[str, np.ndarray]:
+        return {"mode": np.arange(1, self.width + 1), "step": log_spaced_steps(self.steps)}
 
-    def cell(self, batch: Batch, config: Fig3Config) -> Mapping[str, Any]:
-        """Train one batch: all seeds of a start at once."""
-        from tacit.experiments.memoryless._slackness import align
+    def student(self, start: str, seed: int) -> LinearRNN:
+        """The student at its start: Xavier's, or made symmetric with B = Cᵀ, or with A = I."""
+        free = xavier_linear_rnn(self.width, key=jax.random.fold_in(jax.random.key(3), seed))
+        if start == "literal":
+            return free
+        A = np.asarray(free.transition.matrix())
+        full = np.eye(self.width) if start == "identity" else (A + A.T) / 2
+        return LinearRNN(Symmetric.from_matrix(full), free.B)
 
-        return align(batch, config)
+    def cell(self, batch: Batch) -> dict[str, Any]:
+        start, symmetric = batch.one("start"), batch.one("start") != "literal"
+        result = descend(
+            Lanes.stack([self.student(start, int(seed)) for seed in batch.column("seed")]),
+            half_population_loss(memoryless_teacher(self.weight), self.length),
+            symmetric_descent() if symmetric else optax.sgd(1.0),
+            stop=Stop(self.steps, loss=self.goal),
+            rate=self.rate,
+            record=Record(log_spaced_steps(self.steps).tolist(), {"image": image_norm}),
+            title=batch.label,
+        )
+        weights = [(m.transition.matrix(), m.B, m.output_map) for m in result.model]
+        A, B, C = (np.stack(parts) for parts in zip(*weights, strict=True))
+        spectra = [spectrum(a, b, symmetric=symmetric) for a, b in zip(A, B, strict=True)]
+        value, projection = (np.stack(parts) for parts in zip(*spectra, strict=True))
+        tails = impulse_responses(A, B, C, self.horizon)[:, self.length :]
+        return {
+            "outcome": result.outcome,
+            "loss": result.records["loss"],
+            "image_norm": result.records["image"],
+            "final_loss": result.loss,
+            "eigenvalue": value,
+            "projection": projection,
+            "slackness": np.max(value * projection, axis=1),
+            "transition_norm": np.linalg.norm(A, axis=(1, 2)),
+            "tail": np.max(np.abs(tails), axis=1),
+        }
 
-    def claims(self, dataset: "xarray.Dataset", config: Fig3Config) -> list[Claim]:
-        """Slackness where the theorem has it at once, where it comes slowly, and where it fails."""
-        found = []
-        for start in config.start:
-            runs = dataset.sel({START: start})
-            kept = (runs["final_loss"] <= config.gate).values
-            words = STARTS[start]
-            found += [
-                claim_about_median(
-                    runs["slackness"].values[kept],
-                    name=f"{start}: complementary slackness",
-                    statement=f"From {words}, the largest |λ_i u_i| after {config.steps:,} steps "
-                    f"is at most {SMALL:g}.",
-                    place=PLACE,
-                    at_most=SMALL,
-                    expected="holds" if start == "identity" else "fails",
-                    because=BECAUSE.get(start, ""),
-                ),
-                claim_about_median(
-                    runs["transition_norm"].values[kept],
-                    name=f"{start}: A is far from zero",
-                    statement=f"From {words}, ‖A‖ at the end is at least 1.",
-                    place=PLACE,
-                    at_least=1.0,
-                ),
-            ]
+    def counts(self, runs: xarray.Dataset) -> xarray.DataArray:
+        return runs["final_loss"] <= self.gate
+
+    def decay_exponents(self, runs: xarray.Dataset) -> xarray.DataArray:
+        """d log ‖AB‖ / d log t over the last decade of steps, run by run."""
+        norms, steps = self.counted(runs, "image_norm"), runs["step"].values
+        first = steps[np.argmin(np.abs(steps - self.steps / 10))]
+        fall = norms.sel(step=self.steps) / norms.sel(step=first)
+        return np.log(fall) / np.log(self.steps / first)
+
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim = Claims("Figure 3, proof of Theorem 6.1")
+        for start in self.start:
+            claim.median(
+                f"{start}: complementary slackness",
+                self.counted(runs, "slackness").sel(start=start),
+                says=f"From {STARTS[start]}, the largest |λ_i u_i| after {self.steps:,} steps is "
+                f"at most {SMALL:g}.",
+                at_most=SMALL,
+                fails_because=NOT_SLACK.get(start, ""),
+            )
+            claim.median(
+                f"{start}: A is far from zero",
+                self.counted(runs, "transition_norm").sel(start=start),
+                says=f"From {STARTS[start]}, ‖A‖ at the end is at least 1.",
+                at_least=1,
+            )
             if start == "symmetric":
-                rates = decay_exponents(runs, config.steps)[kept]
-                statement = (
+                exponents = self.decay_exponents(runs).sel(start=start)
+                says = (
                     "From a symmetric Xavier start ‖AB‖ falls like t^(−1/2): over the last decade "
                     "of steps the exponent is {}."
-                )
-                found += [
-                    claim_about_median(
-                        rates,
-                        name="symmetric: decay is no slower",
-                        statement=statement.format("at most −0.4"),
-                        place=OURS,
-                        at_most=-0.4,
-                    ),
-                    claim_about_median(
-                        rates,
-                        name="symmetric: decay is no faster",
-                        statement=statement.format("at least −0.6"),
-                        place=OURS,
-                        at_least=-0.6,
-                    ),
-                ]
-        return found
+                ).format
+                ours = "(ours) Theorem 6.1 with eigenvalues of both signs"
+                name = "symmetric: decay is no slower"
+                claim.median(name, exponents, says=says("at most −0.4"), at_most=-0.4, place=ours)
+                name = "symmetric: decay is no faster"
+                claim.median(name, exponents, says=says("at least −0.6"), at_least=-0.6, place=ours)
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig3Config, claims: Sequence[Claim]
-    ) -> Figure:
-        """The spectrum of one run from each start, then the decay of ‖AB‖ and of the loss."""
-        modes = np.arange(1, config.width + 1)
-        floor = 1e-18
-        panels = []
-        for start in config.start:
-            run = dataset.sel({START: start}).isel({SEED: 0})
-            value, projection = run["eigenvalue"].values, run["projection"].values
-            marks: list[Mark] = [
-                Points(modes, np.maximum(value, floor), label="|λ_i|", colour=0),
-                Points(modes, np.maximum(projection, floor), label="|u_i|", colour=1, marker="s"),
-                Line(modes, np.maximum(value * projection, floor), label="|λ_i u_i|", colour=2),
-                HorizontalRule(SMALL, label=f"{SMALL:g}"),
-            ]
-            runs = dataset.sel({START: start})
-            panels.append(
-                Panel(
-                    STARTS[start],
-                    Axis("mode i, by |λ_i|"),
-                    Axis("absolute value", scale="log", limits=(floor, 10.0)),
-                    marks,
-                    legend="outside",
-                    note=f"one run; over {runs.sizes[SEED]}: largest |λ_i u_i| "
-                    f"{np.median(runs['slackness']):.1e}, ‖A‖ "
-                    f"{np.median(runs['transition_norm']):.1f}, largest |C A^j B| for "
-                    f"{config.length} ≤ j < {config.horizon}: {np.median(runs['tail']):.1e} "
-                    "(medians)",
-                )
-            )
-        steps = dataset[STEP].values[1:]
-        course = []
-        for variable, title in (("image_norm", "‖AB‖"), ("loss", "population loss (with ½)")):
-            marks = []
-            for colour, start in enumerate(config.start):
-                table = dataset[variable].sel({START: start}).transpose(STEP, SEED).values[1:]
-                marks += median_line(
-                    steps, np.maximum(table, 1e-32), label=STARTS[start], colour=colour
-                )
-            if variable == "image_norm" and "symmetric" in config.start:
-                last = dataset[variable].sel({START: "symmetric"}).isel({STEP: -1}).median().item()
-                ends = np.array([steps[-1] / 100, steps[-1]], dtype=float)
-                line = last * (ends / ends[-1]) ** -0.5
-                marks.append(Line(ends, line, label="t^(−1/2)", colour="reference", style="dashed"))
-            course.append(
-                Panel(
-                    f"{title} on the way",
-                    Axis("step", scale="log"),
-                    Axis(title, scale="log"),
-                    marks,
-                    legend="outside",
-                )
-            )
+    def draw(self, runs: xarray.Dataset) -> Figure:
         return Figure(
             "A = I gives exact complementary slackness; Xavier starts do not",
-            [*panels, *course],
+            [
+                *(self.spectrum_panel(runs.sel(start=start)) for start in self.start),
+                self.course_panel(runs, "image_norm", "‖AB‖"),
+                self.course_panel(runs, "loss", "population loss (with ½)"),
+            ],
             columns=3,
             caption=(
-                f"Memoryless teacher, w* = {config.weight:g}; student of width {config.width}, "
-                f"gradient descent at rate {config.rate:g} on the population loss (4) with "
-                f"k = {config.length}, {config.steps:,} steps at most. u = VᵀB (V⁻¹B without "
-                f"symmetry). Values below {floor:g} are drawn there. Lower row: medians over "
-                f"{len(config.seed)} seeds, bands the middle half."
+                f"Memoryless teacher, w* = {self.weight:g}; student of width {self.width}, "
+                f"gradient descent at rate {self.rate:g} on the population loss (4) with "
+                f"k = {self.length}, {self.steps:,} steps at most. u = VᵀB (V⁻¹B without "
+                f"symmetry). Values below {FLOOR:g} are drawn there. Lower row: medians over "
+                f"{len(self.seed)} seeds, bands the middle half."
             ),
         )
 
+    def spectrum_panel(self, runs: xarray.Dataset) -> Panel:
+        """Eigenvalues, projections and their products of one run."""
+        modes, run = runs["mode"].values, runs.isel(seed=0)
+        value, projection = run["eigenvalue"].values, run["projection"].values
+        return Panel(
+            STARTS[runs["start"].item()],
+            Axis("mode i, by |λ_i|"),
+            Axis("absolute value", scale="log", limits=(FLOOR, 10.0)),
+            [
+                Points(modes, np.maximum(value, FLOOR), label="|λ_i|", colour=0),
+                Points(modes, np.maximum(projection, FLOOR), label="|u_i|", colour=1, marker="s"),
+                Line(modes, np.maximum(value * projection, FLOOR), label="|λ_i u_i|", colour=2),
+                HorizontalRule(SMALL, label=f"{SMALL:g}"),
+            ],
+            note=f"one run; over {runs.sizes['seed']}: largest |λ_i u_i| "
+            f"{np.median(runs['slackness']):.1e}, ‖A‖ {np.median(runs['transition_norm']):.1f}, "
+            f"largest |C A^j B| for {self.length} ≤ j < {self.horizon}: "
+            f"{np.median(runs['tail']):.1e} (medians)",
+        )
 
-def decay_exponents(runs: "xarray.Dataset", steps: int) -> np.ndarray:
-    """d log ‖AB‖ / d log t over the last decade of steps, seed by seed."""
-    recorded = runs[STEP].values
-    first = recorded[np.argmin(np.abs(recorded - steps / 10))]
-    ends = runs["image_norm"].sel({STEP: [first, steps]}).transpose(SEED, STEP).values
-    return np.log(ends[:, 1] / ends[:, 0]) / np.log(steps / first)
+    def course_panel(self, runs: xarray.Dataset, name: str, title: str) -> Panel:
+        """A norm or a loss along the way, from every start."""
+        values = runs[name].isel(step=slice(1, None))
+        marks = median_lines(values.clip(min=1e-32), "step", by="start", label=STARTS)
+        if name == "image_norm" and "symmetric" in self.start:
+            last = values.sel(start="symmetric").isel(step=-1).median().item()
+            ends, line = [self.steps / 100, self.steps], [last * 0.01**-0.5, last]
+            marks.append(Line(ends, line, label="t^(−1/2)", colour="reference", style="dashed"))
+        x, y = Axis("step", scale="log"), Axis(title, scale="log")
+        return Panel(f"{title} on the way", x, y, marks)
 
 
-BECAUSE = {
+def symmetric_descent() -> optax.GradientTransformation:
+    """Gradient descent on the entries of A, B and C, for a student that is symmetric by parameters.
+
+    An off-diagonal parameter of `Symmetric` and a parameter of B in a balanced student each stand
+    at two entries, so that their derivatives are twice those by either entry. Half of them gives
+    the step that descent on the free entries makes from the same symmetric point, (5)-(7).
+    """
+    return optax.chain(optax.stateless(_by_entry), optax.sgd(1.0))
+
+
+def _by_entry(gradient: Any, _: Any) -> Any:
+    upper = gradient.transition.upper
+    row, column = np.triu_indices(gradient.transition.width)
+    share = jnp.asarray(np.where(row == column, 1.0, 0.5), upper.dtype)
+    halves = share * upper, 0.5 * gradient.B
+    return eqx.tree_at(lambda model: (model.transition.upper, model.B), gradient, halves)
+
+
+def image_norm(model: LinearRNN) -> jax.Array:
+    """‖AB‖, which is ‖(λ_i u_i)‖ for a symmetric A."""
+    return jnp.sqrt(jnp.sum(model.transition.apply(model.B) ** 2))
+
+
+def spectrum(A: np.ndarray, B: np.ndarray, *, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
+    """|λ_i|, the largest first, and |u_i| for u = V⁻¹B, which is VᵀB where A is symmetric.
+
+    The columns of V have norm one. Without symmetry V is not orthogonal, but C A^j B is still
+    a sum over i in which λ_i^j stands beside u_i.
+    """
+    values, vectors = (np.linalg.eigh if symmetric else np.linalg.eig)(A)
+    b = B[:, 0]
+    projection = vectors.T @ b if symmetric else np.linalg.solve(vectors, b.astype(complex))
+    order = np.argsort(-np.abs(values))
+    return np.abs(values)[order], np.abs(projection)[order]
+
+
+NOT_SLACK = {
     "symmetric": (
         "optimisation: Theorem 6.1 speaks of the limit, and with eigenvalues of both signs C A B "
         "can vanish by cancellation; what is left, (C A² B)², is of fourth order in λ_i u_i, so "

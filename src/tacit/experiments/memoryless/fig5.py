@@ -6,210 +6,143 @@ two hypotheses of where it must break: d* ≈ k (the paper's, as many lags as st
 many lags as a response of order d* has free numbers), and with the error of forgetting.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+import itertools
 
 import numpy as np
+import xarray
 
-from tacit.claims import Claim, Expected, claim_about_median
-from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, VerticalRule
-from tacit.experiments._base import Experiment
-from tacit.experiments._lines import median_line
-from tacit.experiments._parameter import parameter
-from tacit.experiments.memoryless._lengths import (
-    DATAS,
-    ITERATES,
+from tacit.draw import Axis, Figure, HorizontalRule, Panel, VerticalRule, median_lines
+from tacit.experiments import Batch, Claims, fixed, swept
+from tacit.experiments.memoryless.lengths import (
+    DATA,
     LITERAL,
     MODELS,
+    RINGING,
     SMALL,
     TRAINED,
-    LengthsConfig,
-    counted,
-    length_variables,
+    LengthsExperiment,
 )
-from tacit.experiments.memoryless.fig1 import RINGING
-from tacit.store import DATA, GAIN, ITERATE, MODEL, ORDER, SEED, TIME, Variable
-from tacit.sweep import Batch
-
-if TYPE_CHECKING:
-    import xarray
-
-PLACE = "Figure 5, appendix D"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fig5Config(LengthsConfig):
-    """Parameters of memoryless/fig5: the paper's, and order 3."""
+class Fig5(LengthsExperiment):
+    """Extrapolation error against the teacher's order, with d* ≈ k and 2d* ≈ k."""
 
-    data: tuple[str, ...] = parameter(
-        ("plain",), "what it is trained on", choices=tuple(DATAS), swept=True
-    )
-    order: tuple[int, ...] = parameter(
-        (1, 2, 3, 4, 6, 8), "order d* of the teacher", low=1, high=50, swept=True
-    )
-    width: int = parameter(200, "width d of the linear student", low=2, high=1000)
-    gated_width: int = parameter(200, "width d of GRU and LSTM", low=2, high=1000)
-    horizon: int = parameter(10, "longest sequence that is looked at", low=3, high=500)
+    id, figure = "memoryless/fig5", "Figure 5"
 
+    data: tuple[str, ...] = swept(("plain",), "what it is trained on", choices=DATA)
+    order: tuple[int, ...] = swept((1, 2, 3, 4, 6, 8), "order d* of the teacher", low=1, high=50)
+    width: int = fixed(200, "width d of the linear student", low=2, high=1000)
+    gated_width: int = fixed(200, "width d of GRU and LSTM", low=2, high=1000)
+    horizon: int = fixed(10, "longest sequence that is looked at", low=3, high=500)
 
-class Fig5(Experiment):
-    """Extrapolation error against the order of the teacher."""
-
-    id = "memoryless/fig5"
-    paper = "memoryless"
-    figure = "Figure 5"
-    summary = "extrapolation error against the teacher's order, with d* ≈ k and 2d* ≈ k"
-    version = 1
-    Config = Fig5Config
-    presets: ClassVar[Mapping[str, Fig5Config]] = {
-        "smoke": Fig5Config(
-            model=("linear", "gru"), order=(2, 6), seed=(0, 1), width=8, gated_width=4, steps=100,
-            gated_steps=20, sequences=10, gate=1.0,
-        ),
-        "quick": Fig5Config(steps=3_000, gated_width=30, gated_steps=1_000, sequences=32),
-        "paper": Fig5Config(),
+    presets = {
+        "smoke": dict(model=("linear", "gru"), order=(2, 6), seed=range(2), width=8, gated_width=4,
+                      steps=100, gated_steps=20, sequences=10, gate=1.0),
+        "quick": dict(steps=3_000, gated_width=30, gated_steps=1_000, sequences=32),
+        "paper": {},
     }  # fmt: skip
-    batch_by = (MODEL, DATA)
-    chunk: ClassVar[Mapping[str, int]] = {SEED: 10}
 
-    def variables(self, config: Fig5Config) -> dict[str, Variable]:
-        """Errors are kept at every length."""
-        return length_variables()
+    def orders(self, batch: Batch) -> np.ndarray:
+        return batch.column("order")
 
-    def coordinates(self, config: Fig5Config) -> dict[str, Sequence[Any] | np.ndarray]:
-        """Iterates, and the lengths that are looked at."""
-        return {ITERATE: ITERATES, TIME: np.arange(1, config.horizon + 1)}
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim, k, later = Claims("Figure 5, appendix D"), self.length, self.later_error(runs)
+        cases = {
+            "2d* ≤ k": max((order for order in self.order if 2 * order <= k), default=None),
+            "d* < k": max((order for order in self.order if order < k), default=None),
+            "d* > k": min((order for order in self.order if order > k), default=None),
+        }
+        for gain, model in itertools.product(self.gain, self.model):
+            for case, order in cases.items():
+                if order is None:
+                    continue
+                above = case == "d* > k"
+                claim.median(
+                    f"{MODELS[model]}, gain {gain:g}: {case}",
+                    later.sel(model=model, gain=gain, order=order),
+                    says=f"{MODELS[model]}, Xavier gain {gain:g}, teacher of order {order} "
+                    f"({case} for k = {k}): the mean squared error over the lengths {k + 1} … "
+                    f"{self.horizon} is {'at least' if above else 'at most'} {SMALL:g}.",
+                    at_most=None if above else SMALL,
+                    at_least=SMALL if above else None,
+                    fails_because=self.surprise(case, model, gain),
+                )
+        return claim
 
-    def cell(self, batch: Batch, config: Fig5Config) -> Mapping[str, Any]:
-        """Train one batch: all orders, gains and seeds of a model at once."""
-        from tacit.experiments.memoryless._extrapolation import extrapolate
+    def surprise(self, case: str, model: str, gain: float) -> str:
+        """Why a claim fails that the paper, or the count of free numbers, makes; else empty."""
+        if case == "d* < k":
+            return UNIDENTIFIABLE
+        if case == "2d* ≤ k":
+            if model == "linear":
+                return RINGING if gain >= LITERAL else ""
+            return UNDERTRAINED if self.gated_steps < TRAINED else ""
+        return ""
 
-        return extrapolate(batch, config, batch.column("order"))
+    def later_error(self, runs: xarray.Dataset) -> xarray.DataArray:
+        """The error beyond length k of the runs that count, for the first kind of data."""
+        return self.later(self.counted(runs, "error").sel(iterate="last").isel(data=0))
 
-    def claims(self, dataset: "xarray.Dataset", config: Fig5Config) -> list[Claim]:
-        """Extrapolation at the last order with 2d* ≤ k, at the last below k, and above k."""
-        later = _later(dataset, config)
-        k = config.length
-        below_half = [order for order in config.order if 2 * order <= k]
-        below = [order for order in config.order if order < k]
-        above = [order for order in config.order if order > k]
-        cases = [
-            ("2d* ≤ k", max(below_half, default=None), "at most", {"at_most": SMALL}),
-            ("d* < k", max(below, default=None), "at most", {"at_most": SMALL}),
-            ("d* > k", min(above, default=None), "at least", {"at_least": SMALL}),
-        ]
-        found = []
-        for gain in config.gain:
-            for model in config.model:
-                for name, order, side, bound in cases:
-                    if order is None:
-                        continue
-                    samples = later.sel({MODEL: model, GAIN: gain, ORDER: order}).values
-                    because = surprise(name, model, gain, config)
-                    expected: Expected = "fails" if because else "holds"
-                    found.append(
-                        claim_about_median(
-                            samples[~np.isnan(samples)],
-                            name=f"{MODELS[model]}, gain {gain:g}: {name}",
-                            statement=f"{MODELS[model]}, Xavier gain {gain:g}, teacher of order "
-                            f"{order} ({name} for k = {k}): the mean squared error over the "
-                            f"lengths {k + 1} … {config.horizon} is {side} {SMALL:g}.",
-                            place=PLACE,
-                            at_most=bound.get("at_most"),
-                            at_least=bound.get("at_least"),
-                            expected=expected,
-                            because=because,
-                        )
-                    )
-        return found
-
-    def draw(
-        self, dataset: "xarray.Dataset", config: Fig5Config, claims: Sequence[Claim]
-    ) -> Figure:
-        """One panel a gain: the models' errors against the order, and both hypotheses."""
-        later = _later(dataset, config)
-        first = dataset.isel({MODEL: 0, GAIN: 0, DATA: 0})
-        forgetful = first["forgetful_error"].where(first[TIME] > config.length).mean(TIME)
-        k = config.length
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        k, later = self.length, self.later_error(runs)
+        forgetful = self.later(runs["forgetful_error"].isel(model=0, gain=0, data=0))
         panels = []
-        for gain in config.gain:
-            marks: list[Mark] = [
-                VerticalRule(k, label=f"d* = k = {k}", style="dashed"),
-                VerticalRule(k / 2, label=f"2d* = k, d* = {k / 2:g}", style="dotted"),
-                HorizontalRule(SMALL, label=f"{SMALL:g} of the teacher's energy", style="solid"),
-            ]
-            marks += median_line(
-                config.order,
-                forgetful.transpose(ORDER, SEED).values,
-                label="right below lag k, then zero",
-                colour="reference",
-                band=False,
+        for gain in self.gain:
+            here = later.sel(gain=gain)
+            breaks = "; ".join(
+                f"{MODELS[model]}: {first_break(here.sel(model=model))}" for model in self.model
             )
-            notes = []
-            for colour, model in enumerate(config.model):
-                table = later.sel({MODEL: model, GAIN: gain}).transpose(ORDER, SEED).values
-                marks += median_line(config.order, table, label=MODELS[model], colour=colour)
-                notes.append(f"{MODELS[model]}: {first_break(config.order, table)}")
             panels.append(
                 Panel(
                     f"Xavier gain {gain:g}",
-                    Axis("order d* of the teacher", ticks=sorted(config.order)),
-                    Axis(f"mean squared error, lengths {k + 1} … {config.horizon}", scale="log"),
-                    marks,
-                    legend="outside",
-                    note=f"lowest order with a median above {SMALL:g}: " + "; ".join(notes),
+                    Axis("order d* of the teacher", ticks=sorted(self.order)),
+                    Axis(f"mean squared error, lengths {k + 1} … {self.horizon}", scale="log"),
+                    [
+                        VerticalRule(k, label=f"d* = k = {k}", style="dashed"),
+                        VerticalRule(k / 2, label=f"2d* = k, d* = {k / 2:g}", style="dotted"),
+                        HorizontalRule(
+                            SMALL, label=f"{SMALL:g} of the teacher's energy", style="solid"
+                        ),
+                        *median_lines(
+                            forgetful,
+                            "order",
+                            label="right below lag k, then zero",
+                            colour="reference",
+                            band=False,
+                        ),
+                        *median_lines(here, "order", by="model", label=MODELS),
+                    ],
+                    note=f"lowest order with a median above {SMALL:g}: {breaks}",
                 )
             )
+        lost = int(np.isnan(later).sum())
+        gated = (
+            f"{lost} of {later.size} runs left out: error at length {k} above {self.gate:g}."
+            if lost
+            else f"Every run has an error of at most {self.gate:g} at length {k}."
+        )
         return Figure(
             "Extrapolation ends near 2d* = k, before the teacher has as many states as lags",
             panels,
             columns=2,
             caption=(
-                f"Linear teachers, eigenvalues of modulus {config.radius:g}, energy one; Adam at "
-                f"rate {config.rate:g}, k = {k}. Linear student of width {config.width}: "
-                f"population loss, to {config.goal:g} or {config.steps:,} steps. GRU and LSTM of "
-                f"width {config.gated_width}: {config.gated_steps:,} steps on {config.sequences} "
-                f"fresh Gaussian sequences each. Medians over {len(config.seed)} seeds, bands the "
-                f"middle half. {_left_out(later, config)}"
+                f"Linear teachers, eigenvalues of modulus {self.radius:g}, energy one; Adam at "
+                f"rate {self.rate:g}, k = {k}. Linear student of width {self.width}: "
+                f"population loss, to {self.goal:g} or {self.steps:,} steps. GRU and LSTM of "
+                f"width {self.gated_width}: {self.gated_steps:,} steps on {self.sequences} "
+                f"fresh Gaussian sequences each. Medians over {len(self.seed)} seeds, bands the "
+                f"middle half. {gated}"
             ),
         )
 
 
-def _later(dataset: "xarray.Dataset", config: Fig5Config) -> "xarray.DataArray":
-    """The mean error beyond length k of the runs that count, for the first kind of data."""
-    runs = counted(dataset, config, iterate="last").isel({DATA: 0})
-    return runs["error"].where(runs[TIME] > config.length).mean(TIME)
-
-
-def first_break(orders: Sequence[int], table: np.ndarray) -> str:
-    """The lowest order whose median error is above the bound, in words."""
-    for order, row in sorted(zip(orders, table, strict=True), key=lambda pair: pair[0]):
-        counts = row[~np.isnan(row)]
-        if counts.size and np.quantile(counts, 0.5, method="nearest") > SMALL:
+def first_break(errors: xarray.DataArray) -> str:
+    """The lowest order whose median error over seeds is above the bound, in words."""
+    for order in sorted(errors["order"].values):
+        counted = errors.sel(order=order).dropna("seed")
+        if counted.size and np.quantile(counted, 0.5, method="nearest") > SMALL:
             return str(order)
     return "none"
-
-
-def _left_out(later: "xarray.DataArray", config: Fig5Config) -> str:
-    lost = int(np.isnan(later.values).sum())
-    return (
-        f"{lost} of {later.size} runs left out: error at length {config.length} above "
-        f"{config.gate:g}."
-        if lost
-        else f"Every run has an error of at most {config.gate:g} at length {config.length}."
-    )
-
-
-def surprise(case: str, model: str, gain: float, config: Fig5Config) -> str:
-    """Why a claim fails that the paper, or the count of free numbers, makes; else empty."""
-    if case == "d* < k":
-        return UNIDENTIFIABLE
-    if case == "2d* ≤ k":
-        if model == "linear":
-            return RINGING if gain >= LITERAL else ""
-        return UNDERTRAINED if config.gated_steps < TRAINED else ""
-    return ""
 
 
 UNIDENTIFIABLE = (

@@ -12,6 +12,7 @@ from tacit.theory.memoryless._population import (
     population_gradients,
     population_loss,
 )
+from tacit.theory.memoryless._responses import impulse_responses
 
 __all__ = [
     "CyclicCounterexample",
@@ -19,6 +20,7 @@ __all__ = [
     "NearZeroLossCounterexample",
     "cyclic_counterexample",
     "impulse_response",
+    "impulse_responses",
     "near_zero_loss_counterexample",
     "population_gradients",
     "population_loss",

@@ -1,0 +1,64 @@
+"""Models at Xavier's start, times a gain: the students of `memoryless`.
+
+A matrix from n to m numbers has independent N(0, gain² · 2/(n + m)) entries, so that a square one
+of width d has the standard deviation gain/√d. All weights of a model come from one draw, since each
+draw compiles a program of its own.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tacit._types import PRNGKeyArray
+from tacit.models._dense import Dense
+from tacit.models._gated import AbstractGated
+from tacit.models._linear_rnn import LinearRNN
+from tacit.models._parameter import check_length
+
+Gated = TypeVar("Gated", bound=AbstractGated)
+
+
+def xavier_linear_rnn(width: int, *, gain: float = 1.0, key: PRNGKeyArray) -> LinearRNN:
+    """A dense linear RNN with one input and output in float64, at Xavier's start times `gain`."""
+    check_length(width, "width")
+    A, B, C = _weights(((width, width), (width, 1), (1, width)), width, gain, key)
+    return LinearRNN(Dense(A), B, C)
+
+
+def xavier_gated(kind: type[Gated], width: int, *, gain: float = 1.0, key: PRNGKeyArray) -> Gated:
+    """A `GRU` or an `LSTM` with one input and output in float32, at that start with zero biases.
+
+    Each gate's block counts as a matrix of its own.
+    """
+    check_length(width, "width")
+    rows = kind.gates * width
+    U, W, C = (
+        jnp.asarray(weights.astype(np.float32))
+        for weights in _weights(((rows, width), (rows, 1), (1, width)), width, gain, key)
+    )
+    return kind._without_bias(W, U, C)
+
+
+def _weights(
+    shapes: Sequence[tuple[int, int]], width: int, gain: float, key: PRNGKeyArray
+) -> list[np.ndarray]:
+    """Weights of these shapes: a state's first, then one input's and one output's."""
+    if not (np.isfinite(gain) and gain >= 0):
+        raise ValueError(f"gain: received {gain!r}, it must be finite and not negative")
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    with jax.enable_x64(True):
+        draws = np.asarray(jax.random.normal(key, (sum(sizes),), jnp.float64))
+    parts = np.split(draws, np.cumsum(sizes)[:-1])
+    state, outer = gain * _deviation(width, width), gain * _deviation(1, width)
+    scales = state, outer, outer
+    return [
+        scale * part.reshape(shape)
+        for scale, part, shape in zip(scales, parts, shapes, strict=True)
+    ]
+
+
+def _deviation(fan_in: int, fan_out: int) -> float:
+    return float(np.sqrt(2 / (fan_in + fan_out)))

@@ -1,0 +1,34 @@
+"""Impulse responses of many small systems at once, with nothing to compile."""
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+
+def impulse_responses(
+    A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int
+) -> Float[np.ndarray, "*systems length"]:
+    """C A^j B for j < length, of one system or a stack of them, each with one input and output.
+
+    **Arguments:**
+
+    - `A`, `B`, `C`: (…, width, width), (…, width, 1), (…, 1, width).
+    - `length`: the number of lags, at least 1.
+    """
+    transition, inputs, outputs = np.asarray(A), np.asarray(B), np.asarray(C)
+    width = transition.shape[-1]
+    wanted = (width, width), (width, 1), (1, width)
+    shapes = transition.shape, inputs.shape, outputs.shape
+    if tuple(shape[-2:] for shape in shapes) != wanted:
+        raise ValueError(
+            f"A, B, C: received the shapes {shapes[0]}, {shapes[1]}, {shapes[2]}, they must be "
+            "(…, width, width), (…, width, 1), (…, 1, width)"
+        )
+    if length < 1:
+        raise ValueError(f"length: received {length!r}, it must be at least 1")
+    state, readout = inputs[..., 0], outputs[..., 0, :]
+    found = []
+    for _ in range(length):
+        found.append(np.sum(readout * state, axis=-1))
+        state = np.matmul(transition, state[..., None])[..., 0]
+    return np.stack(found, axis=-1)
