@@ -131,3 +131,18 @@ def test_namespaces(rank):
 def test_ranks_refuse_bad_input(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_a_stack_of_matrices_keeps_its_diverged_ones_as_nan():
+    stack = np.random.default_rng(0).normal(size=(2, 3, 4, 3))
+    stack[0, 1, 2, 2], stack[1, 2, 0, 0] = np.nan, np.inf
+    found = measures.singular_values_or_nan(stack)
+    assert found.shape == (2, 3, 3)
+    for place in np.ndindex(2, 3):
+        if place in [(0, 1), (1, 2)]:
+            assert np.isnan(found[place]).all()
+        else:
+            np.testing.assert_array_equal(found[place], measures.singular_values(stack[place]))
+    assert measures.singular_values_or_nan(np.empty((0, 2, 2))).shape == (0, 2)
+    with pytest.raises(ValueError, match=r"matrices: received the shape \(3,\)"):
+        measures.singular_values_or_nan(np.ones(3))

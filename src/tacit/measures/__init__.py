@@ -13,6 +13,7 @@ from tacit.measures._change import (
     truncations,
     with_truncated_change,
 )
+from tacit.measures._crossing import crossing
 from tacit.measures._extrapolation import extrapolation_error
 from tacit.measures._hankel import hankel, hankel_singular_values
 from tacit.measures._ranks import (
@@ -23,6 +24,7 @@ from tacit.measures._ranks import (
     numerical_rank,
     numerical_rank_from_singular_values,
     singular_values,
+    singular_values_or_nan,
     stable_rank,
     stable_rank_from_singular_values,
 )
@@ -30,6 +32,7 @@ from tacit.measures._ranks import (
 __all__ = [
     "balancedness",
     "change_singular_values",
+    "crossing",
     "effective_rank",
     "effective_rank_from_singular_values",
     "effective_rank_squared",
@@ -46,6 +49,7 @@ __all__ = [
     "outlying_eigenvalues",
     "shuffled",
     "singular_values",
+    "singular_values_or_nan",
     "stable_rank",
     "stable_rank_from_singular_values",
     "truncated",

@@ -27,6 +27,23 @@ def singular_values(matrix: ArrayLike) -> AnyArray:
     return namespace_of(checked).linalg.svd(checked, compute_uv=False)
 
 
+def singular_values_or_nan(matrices: ArrayLike) -> np.ndarray:
+    """The singular values of each matrix of a stack (…, rows, columns), the largest first, float64.
+
+    A matrix with NaN or infinity in it, as a diverged run leaves it, has NaN for all of them. One
+    decomposition serves all the others.
+    """
+    stack = np.asarray(matrices, np.float64)
+    if stack.ndim < 2:
+        raise ValueError(
+            f"matrices: received the shape {stack.shape}, a stack is (…, rows, columns)"
+        )
+    usable = np.isfinite(stack).all(axis=(-2, -1))
+    values = np.full((*stack.shape[:-2], min(stack.shape[-2:])), np.nan)
+    values[usable] = np.linalg.svd(stack[usable], compute_uv=False)
+    return values
+
+
 @precise
 def effective_rank(matrix: ArrayLike) -> Scalar:
     """exp of the entropy of p ∝ σ (Roy & Vetterli 2007, def. 1); 0 for the zero matrix."""
