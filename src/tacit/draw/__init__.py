@@ -16,7 +16,7 @@ from tacit.draw._marks import Band, HorizontalRule, Line, Mark, Points, Text, Ve
 from tacit.draw._matplotlib import to_matplotlib
 from tacit.draw._palette import Colour, Shade
 from tacit.draw._plotly import to_html, to_plotly
-from tacit.draw._runs import lines, mean_lines, median_lines
+from tacit.draw._runs import lines, mean_lines, median_lines, range_lines, run_points
 from tacit.draw._save import save_both, save_png, save_svg
 
 __all__ = [
@@ -36,6 +36,8 @@ __all__ = [
     "lines",
     "mean_lines",
     "median_lines",
+    "range_lines",
+    "run_points",
     "save_both",
     "save_png",
     "save_svg",

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacit.draw._marks import Band, Line, Mark
+from tacit.draw._marks import Band, Line, Mark, Points
 from tacit.draw._palette import Colour
 
 
@@ -98,6 +98,47 @@ def lines(
     return marks
 
 
+def range_lines(
+    values: Labelled,
+    x: str,
+    *,
+    by: str | Sequence[str] = (),
+    label: str | Callable[..., str] | None = None,
+    colour: Colour | Mapping[Any, Colour] | None = None,
+    style: str | Mapping[Any, str] = "solid",
+) -> list[Mark]:
+    """Medians over runs against `x`, with the range of all runs as a band; see `median_lines`.
+
+    For few runs and smooth curves: there are no markers, and of an even number of runs the median
+    lies half-way between the middle two.
+    """
+    return _summary_lines(values, x, _median_and_range, by, label, colour, style, True, None)
+
+
+def run_points(
+    values: Labelled,
+    x: str,
+    *,
+    by: str | Sequence[str] = (),
+    colour: Colour | Mapping[Any, Colour] | None = None,
+    size: float | int = 3.0,
+    opacity: float | int = 0.5,
+) -> list[Mark]:
+    """Every run as a small point above its `x`, beside a line of their means; see `median_lines`.
+
+    Infinite values are left out as well: there is no place for them.
+    """
+    marks: list[Mark] = []
+    for place, line in enumerate(_split(values, x, by)):
+        shade = place if colour is None else line.choose("colour", colour)
+        shown = np.isfinite(line.table)
+        places = np.broadcast_to(line.x[:, None], shown.shape)
+        marks.append(
+            Points(places[shown], line.table[shown], colour=shade, size=size, opacity=opacity)
+        )
+    return marks
+
+
 class _OneLine:
     """What one line shows: its labels, its places on the axis, and its runs (place, run)."""
 
@@ -180,6 +221,10 @@ def _summary_lines(
             marks.append(Band(line.x, low, high, colour=look["colour"]))
         marks.append(Line(line.x, middle, marker=marker if banded else None, **look))
     return marks
+
+
+def _median_and_range(runs: np.ndarray) -> tuple[float, float, float]:
+    return runs.min(), float(np.median(runs)), runs.max()
 
 
 def _quartiles(runs: np.ndarray) -> tuple[float, float, float]:
