@@ -124,14 +124,11 @@ def run_points(
     size: float | int = 3.0,
     opacity: float | int = 0.5,
 ) -> list[Mark]:
-    """Every run as a small point above its `x`, beside a line of their means; see `median_lines`.
-
-    Infinite values are left out as well: there is no place for them.
-    """
+    """Every run that counts as a small point above its `x`; see `median_lines`."""
     marks: list[Mark] = []
     for place, line in enumerate(_split(values, x, by)):
         shade = place if colour is None else line.choose("colour", colour)
-        shown = np.isfinite(line.table)
+        shown = ~np.isnan(line.table)
         places = np.broadcast_to(line.x[:, None], shown.shape)
         marks.append(
             Points(places[shown], line.table[shown], colour=shade, size=size, opacity=opacity)
