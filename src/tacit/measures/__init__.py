@@ -16,6 +16,7 @@ from tacit.measures._change import (
 from tacit.measures._crossing import crossing
 from tacit.measures._extrapolation import extrapolation_error
 from tacit.measures._hankel import hankel, hankel_singular_values
+from tacit.measures._leading_eigenvalues import leading_real_parts
 from tacit.measures._ranks import (
     effective_rank,
     effective_rank_from_singular_values,
@@ -44,6 +45,7 @@ __all__ = [
     "functional_rank",
     "hankel",
     "hankel_singular_values",
+    "leading_real_parts",
     "numerical_rank",
     "numerical_rank_from_singular_values",
     "outlying_eigenvalues",

@@ -7,6 +7,13 @@ The network's output is z = wᵀ(I − W)⁻¹m. Gradient flow on ½(ẑ − z)�
 """
 
 from tacit.theory.connectivity._conserved import Conserved, conserved, conserved_drift
+from tacit.theory.connectivity._descent import (
+    Descent,
+    FixedPoint,
+    LinearNetwork,
+    SimulatedTrial,
+    gradient_descent,
+)
 from tacit.theory.connectivity._doors import exact_g0, flow, large_n
 from tacit.theory.connectivity._first_order import (
     Traces,
@@ -27,8 +34,12 @@ from tacit.theory.connectivity._spectrum import LimitSpectrum, limit_spectrum
 
 __all__ = [
     "Conserved",
+    "Descent",
+    "FixedPoint",
     "LearningCurve",
     "LimitSpectrum",
+    "LinearNetwork",
+    "SimulatedTrial",
     "Traces",
     "change_norm",
     "change_series",
@@ -36,6 +47,7 @@ __all__ = [
     "conserved_drift",
     "exact_g0",
     "flow",
+    "gradient_descent",
     "gradient_norm",
     "large_n",
     "learning_time",
