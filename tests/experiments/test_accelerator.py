@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tacit.experiments import _accelerator, find_experiment
-from tacit.experiments.connectivity import _tasks
+from tacit.experiments.connectivity import tasks
 
 
 @pytest.fixture
@@ -39,11 +39,10 @@ def test_a_device_a_plugin_and_nothing_against_it(machine, monkeypatch):
 
 
 def test_networks_of_a_task_are_one_batch_on_an_accelerator(monkeypatch):
-    experiment = find_experiment("connectivity/fig2")
-    config = experiment.presets["paper"]
+    experiment = find_experiment("connectivity/fig2").from_preset("paper")
     for there, batches in ((False, 33), (True, 3)):
-        monkeypatch.setattr(_tasks, "accelerated", lambda there=there: there)
-        grid = experiment.grid(config)
+        monkeypatch.setattr(tasks, "accelerated", lambda there=there: there)
+        grid = experiment.grid()
         assert grid.batch_count() == batches
         assert len(grid) == sum(len(batch) for batch in grid.batches()) == 198
 
