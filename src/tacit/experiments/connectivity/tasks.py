@@ -170,6 +170,8 @@ class TaskExperiment(Experiment):
 class WeightsExperiment(TaskExperiment):
     """Networks of one size: how they learned, and what their connectivity became."""
 
+    version = 3
+
     rate: float = fixed(0.05, "Adam's learning rate, times N", low=1e-6, high=10.0)
     batch: int = fixed(32, "trials an epoch", low=1, high=4096)
     shown: int = fixed(40, "singular values stored", low=2, high=400)
