@@ -17,6 +17,7 @@ from tacit.experiments._parameter import Parameter, fixed, swept
 from tacit.experiments._reference import load_reference, reference_path
 from tacit.experiments._registry import experiment_ids, find_experiment, list_experiments
 from tacit.experiments._reproduction import Reproduction
+from tacit.experiments._rows import stacked
 from tacit.experiments._run import last_result, planned, reproduce, results_folder
 from tacit.experiments._selection import at
 from tacit.experiments._settings import parse_setting, parse_settings
@@ -49,5 +50,6 @@ __all__ = [
     "reference_path",
     "reproduce",
     "results_folder",
+    "stacked",
     "swept",
 ]

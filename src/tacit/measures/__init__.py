@@ -16,6 +16,7 @@ from tacit.measures._change import (
 from tacit.measures._crossing import crossing
 from tacit.measures._extrapolation import extrapolation_error, tail_errors
 from tacit.measures._hankel import hankel, hankel_singular_values
+from tacit.measures._leading_eigenvalues import leading_real_parts
 from tacit.measures._rank_rows import effective_ranks, stable_ranks
 from tacit.measures._ranks import (
     effective_rank,
@@ -49,6 +50,7 @@ __all__ = [
     "hankel",
     "hankel_singular_values",
     "kernel_rotation",
+    "leading_real_parts",
     "numerical_rank",
     "numerical_rank_from_singular_values",
     "outlying_eigenvalues",

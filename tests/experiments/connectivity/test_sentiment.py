@@ -1,6 +1,5 @@
 """connectivity/fig5 and figs6: on a made-up language always, on SST-2 where it is at hand."""
 
-import dataclasses
 import os
 
 import numpy as np
@@ -9,16 +8,8 @@ import xarray
 
 from tacit.data import SST2, word_vectors_missing
 from tacit.experiments import UsageError, find_experiment, load_reference, reproduce
-from tacit.experiments.connectivity._sentiment import (
-    LEARNED,
-    MATRICES,
-    leading_share,
-    learned,
-    relative_change,
-    sufficient_ranks,
-)
-from tacit.experiments.connectivity._sentiment_runs import Corpus, sentiment_runs
-from tacit.experiments.connectivity.fig5 import SMOKE
+from tacit.experiments.connectivity.fig5 import Fig5
+from tacit.experiments.connectivity.sentiment import LEARNED, MATRICES, Corpus
 
 NAMES = ["connectivity/fig5", "connectivity/figs6"]
 
@@ -34,32 +25,32 @@ def made_up():
     words, labels = {}, {}
     for split, count in (("train", 120), ("dev", 40)):
         rows = [rng.integers(1, 10, size=rng.integers(2, 6)) for _ in range(count)]
-        words[split] = [*rows, np.ones(9, np.int32)]  # the last is too long for the config
+        words[split] = [*rows, np.ones(9, np.int32)]  # the last is too long
         labels[split] = np.array([vectors[row, 0].sum() > 0 for row in words[split]], int)
-    config = dataclasses.replace(
-        SMOKE, epochs=40.0, rate=0.2, batch=32, watched=40, points=4, dropout=0.1
-    )
-    return config, sentiment_runs((0, 5), config, Corpus(words, labels, vectors))
+    values = {"seed": (0, 5), "epochs": 40.0, "rate": 0.2, "batch": 32, "watched": 40, "points": 4}
+    values["dropout"] = 0.1
+    found = Fig5.from_preset("smoke", **values).networks(Corpus(words, labels, vectors))
+    return values, found
 
 
 def test_networks_learn_a_made_up_language(made_up):
-    config, found = made_up
+    values, found = made_up
     assert list(found["outcome"]) == ["converged", "converged"]
     assert np.all(found["final_loss"][:, 0] < LEARNED * found["loss"][:, 0, 0])
     assert np.all(found["final_accuracy"] > 0.75)
-    np.testing.assert_allclose(found["epoch"][:, -1], config.epochs, rtol=0.02)
+    np.testing.assert_allclose(found["epoch"][:, -1], values["epochs"], rtol=0.02)
     # All 40 sentences of dev that are short enough are watched and judged: the same numbers.
     np.testing.assert_allclose(found["accuracy"][:, 1, -1], found["final_accuracy"][:, 1])
     np.testing.assert_allclose(found["loss"][:, 1, -1], found["final_loss"][:, 1], rtol=1e-4)
 
 
 def test_a_truncation_at_full_rank_is_none(made_up):
-    config, found = made_up
+    values, found = made_up
     whole = found["final_accuracy"][:, :, None]
     np.testing.assert_allclose(
         found["truncated_accuracy"][..., -1], np.broadcast_to(whole, (2, 2, 2)), atol=0.026
     )  # one sentence of forty may lie on the edge
-    assert config.ranks == tuple(range(9))
+    assert Fig5.from_preset("smoke", **values).ranks == tuple(range(9))
     # Rank 0 of W leaves nothing of the words on their way to the second layer.
     assert np.all(found["truncated_accuracy"][:, 1, 1, 0] < found["final_accuracy"][:, 1])
 
@@ -78,19 +69,19 @@ def test_spectra_belong_together(made_up):
     assert np.all(np.nanmax(moved, axis=2) <= found["change_singular"][:, :, 0] * (1 + 1e-6))
 
 
-def test_claims_and_figures_of_a_made_up_dataset(made_up, tmp_path):
-    config, found = made_up
+def test_claims_and_figures_of_a_made_up_dataset(made_up):
+    values, found = made_up
     for name in NAMES:
-        experiment = find_experiment(name)
-        variables, coords = experiment.variables(config), experiment.coordinates(config)
+        experiment = find_experiment(name).from_preset("smoke", **values)
+        variables, coords = experiment.stored(), experiment.coordinates()
         dataset = xarray.Dataset(
             {key: (("seed", *variables[key].dims), value) for key, value in found.items()},
             coords={**{key: list(each) for key, each in coords.items()}, "seed": [0, 5]},
         )
         assert set(dataset.data_vars) == set(variables)
-        claims = experiment.claims(dataset, config)
+        claims = experiment.claims(dataset)
         assert all(claim.verdict == "undecided" for claim in claims)  # of two networks
-        figure = experiment.draw(dataset, config, claims)
+        figure = experiment.draw(dataset)
         assert "2 of 2 networks learned" in figure.caption
         assert not any(panel.empty for panel in figure.panels)
 
@@ -102,12 +93,14 @@ def test_the_rank_that_is_enough_is_enough_from_there_on():
         {
             "truncated_accuracy": (("seed", "split", "kept", "rank"), after[:, None, None]),
             "final_accuracy": (("seed", "split"), np.full((3, 1), 0.8)),
-            "outcome": ("seed", ["converged", "converged", "stopped"]),
+            "outcome": ("seed", ["converged"] * 3),
         },
         coords={"rank": ranks, "split": ["dev"], "kept": ["change"], "seed": [0, 1, 2]},
     )
-    assert sufficient_ranks(runs, "change", 0.01).tolist() == [4, 1, np.inf]
-    assert sufficient_ranks(learned(runs), "change", 0.2).tolist() == [1, 1]
+    assert Fig5(margin=0.01).sufficient_ranks(runs, "change").values.tolist() == [4, 1, np.inf]
+    runs["outcome"][2] = "stopped"  # such a network does not count
+    found = Fig5(margin=0.2).sufficient_ranks(runs, "change").values
+    np.testing.assert_array_equal(found, [1, 1, np.nan])
 
 
 def test_shares_and_ratios_of_spectra():
@@ -121,11 +114,14 @@ def test_shares_and_ratios_of_spectra():
                 ("seed", "matrix", "singular_value"),
                 np.array([[[6.0, 8.0, np.nan]]]),
             ),
+            "outcome": ("seed", ["converged"]),
         },
         coords={"matrix": ["input 1"], "seed": [0], "singular_value": [1, 2, 3]},
     )
-    assert leading_share(runs, "input 1", 1) == pytest.approx([9 / 25])
-    assert relative_change(runs, "input 1") == pytest.approx([0.5])
+    fig5 = Fig5(width=8)
+    assert fig5.few == 1
+    assert fig5.leading_share(runs, "input 1").values == pytest.approx([9 / 25])
+    assert fig5.relative_change(runs, "input 1").values == pytest.approx([0.5])
 
 
 @pytest.mark.parametrize("name", NAMES)

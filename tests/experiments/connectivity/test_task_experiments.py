@@ -3,12 +3,11 @@
 import jax
 import numpy as np
 import pytest
+import xarray
 
 from tacit.experiments import reproduce
-from tacit.experiments.connectivity._task_runs import _curve, the_task
-from tacit.experiments.connectivity._tasks import TaskConfig, lost_again
-from tacit.experiments.connectivity._trial_run import as_in_the_trial
 from tacit.experiments.connectivity.fig1 import Fig1
+from tacit.experiments.connectivity.tasks import smoothed_curve
 from tacit.models import RateRNN
 
 
@@ -51,18 +50,16 @@ def test_stored_quantities_belong_together(runs):
 
 
 def test_curves_are_smoothed_and_relative():
-    found = _curve(np.full(50, 3.0))
+    found = smoothed_curve(np.full(50, 3.0))
     np.testing.assert_allclose(found["loss"], 1.0)
     assert found["epoch"][-1] == 49
 
 
 def test_the_initial_loss_is_that_of_the_drawn_network(runs):
-    config = Fig1.presets["smoke"]
-    assert isinstance(config, TaskConfig)
-    task = the_task("flip-flop", config)
+    fig1 = Fig1.from_preset("smoke")
     keys = jax.random.split(jax.random.key(1), 4)
     model = RateRNN.random(24, inputs=2, outputs=2, g=0.9, key=keys[0])
-    trials = task.sample(keys[2], config.trials)
+    trials = fig1.problem("flip-flop").sample(keys[2], fig1.trials)
     expected = float(trials.loss(model.run(trials.inputs)))
     stored = runs["fig1"].dataset["initial_loss"].sel({"task": "flip-flop", "g": 0.9, "seed": 1})
     assert float(stored) == pytest.approx(expected, rel=1e-5)
@@ -70,8 +67,6 @@ def test_the_initial_loss_is_that_of_the_drawn_network(runs):
 
 def stored(epochs, norms, ranks, iterates, first=None):
     """A dataset of networks that learned the flip-flop with g = 0."""
-    import xarray
-
     count = len(epochs)
     values = np.tile([1.4, 1.35, 0.3, 0.2], (count, 1))
     data = xarray.Dataset(
@@ -88,23 +83,34 @@ def stored(epochs, norms, ranks, iterates, first=None):
     return data.expand_dims({"task": ["flip-flop"], "g": [0.0]})
 
 
-def test_the_numbers_of_the_trial_run():
+def test_the_numbers_of_an_earlier_implementation():
+    fig1 = Fig1()
     good = stored([72, 89, 86, 70, 75, 80], [2.0] * 6, [2] * 6, ["last"] * 6)
-    assert {claim.verdict for claim in as_in_the_trial(good, "flip-flop", 0.0)} == {"holds"}
+    assert {claim.verdict for claim in fig1.as_before(good, "flip-flop", 0.0)} == {"holds"}
     bad = stored([20, 21, 22, 23, 24, 25], [4.0, 4.1] * 3, [9] * 6, ["last"] * 6)
-    verdicts = {c.name: c.verdict for c in as_in_the_trial(bad, "flip-flop", 0.0)}
+    verdicts = {c.name: c.verdict for c in fig1.as_before(bad, "flip-flop", 0.0)}
     assert verdicts["flip-flop, g = 0: at least 60 epochs"] == "fails"
     assert verdicts["flip-flop, g = 0: norm of ΔW"] == "fails"
     assert verdicts["flip-flop, g = 0: functional rank as before"] == "fails"
     assert verdicts["flip-flop, g = 0: leading singular value"] == "holds"
-    assert as_in_the_trial(good, "flip-flop", 0.3) == []
+    assert len(fig1.as_before(good, "flip-flop", 0.3)) == 0
     thrown_back = stored([200] * 6, [2.0] * 6, [2] * 6, ["last"] * 6, first=[70, 75] * 3)
-    verdicts = {c.name: c.verdict for c in as_in_the_trial(thrown_back, "flip-flop", 0.0)}
+    verdicts = {c.name: c.verdict for c in fig1.as_before(thrown_back, "flip-flop", 0.0)}
     assert verdicts["flip-flop, g = 0: at most 90 epochs"] == "fails"
     assert verdicts["flip-flop, g = 0: first below within 90 epochs"] == "holds"
 
 
 def test_networks_that_lost_their_task_are_counted():
     data = stored([70] * 3, [2.0] * 3, [2] * 3, ["last", "best", "best"])
-    assert "2 of the 3 networks" in lost_again(data)
-    assert lost_again(data.isel(seed=[0])) == ""
+    assert "2 of the 3 networks" in Fig1().lost_again(data)
+    assert Fig1().lost_again(data.isel(seed=[0])) == ""
+
+
+def test_epoch_ratios_count_those_that_never_learned():
+    needed = np.array([[[80.0, 80.0, np.inf, np.inf]], [[20.0, np.inf, 20.0, np.inf]]])
+    data = xarray.Dataset(
+        {"epochs_needed": (("g", "task", "seed"), needed)},
+        coords={"g": [0.0, 0.9], "task": ["romo"], "seed": range(4)},
+    )
+    found = Fig1().epoch_ratios(data, "romo", 0.0, 0.9)
+    assert found.values.tolist() == [0.25, np.inf, 0.0, np.inf]

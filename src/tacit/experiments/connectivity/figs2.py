@@ -5,143 +5,100 @@ connectivity, the last of them beyond the edge of chaos. Eigenvalues of W₀ fil
 g; training adds a few outside.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
+import xarray
 
-from tacit.claims import Claim, claim_about_mean
 from tacit.draw import Axis, Figure, Line, Mark, Panel, Points
-from tacit.experiments.connectivity._tasks import (
-    TaskConfig,
-    TaskExperiment,
-    finished,
-)
-from tacit.store import SEED, SINGULAR_VALUE, STRENGTH, TASK, UNIT
-
-if TYPE_CHECKING:
-    import xarray
+from tacit.experiments import Claims, swept
+from tacit.experiments.connectivity.tasks import WeightsExperiment
 
 _ASPECT = 1.45  # of a panel
 _MARGIN = 0.1  # what the edge of the circle moves by at N of a few hundred
 
 
-class FigS2(TaskExperiment):
-    """Spectra of ΔW and W for three strengths."""
+class FigS2(WeightsExperiment):
+    """Singular values and eigenvalues of trained networks and of their change."""
 
-    id = "connectivity/figs2"
-    figure = "Figure S2"
-    summary = "singular values and eigenvalues of trained networks and of their change"
-    presets: ClassVar[Mapping[str, TaskConfig]] = {
-        "smoke": TaskConfig(
-            task=("flip-flop",), g=(0.0, 0.9), width=24, effort=0.04, trials=32, ranks=4, shown=8,
-            seed=(0, 1),
-        ),
-        "quick": TaskConfig(
-            task=("flip-flop",), g=(0.0, 0.9, 1.8), width=64, effort=0.12, trials=128, ranks=4,
-            seed=tuple(range(4)),
-        ),
-        "paper": TaskConfig(g=(0.0, 0.9, 1.8)),
+    id, figure = "connectivity/figs2", "Figure S2"
+
+    g: tuple[float, ...] = swept(
+        (0.0, 0.9, 1.8), "strength of the initial connectivity", low=0.0, high=3.0
+    )
+
+    presets = {
+        "smoke": dict(task="flip-flop", g=(0.0, 0.9), width=24, effort=0.04, trials=32, ranks=4,
+                      shown=8, seed=range(2)),
+        "quick": dict(task="flip-flop", width=64, effort=0.12, trials=128, ranks=4, seed=range(4)),
+        "paper": {},
     }  # fmt: skip
 
-    def claims(self, dataset: "xarray.Dataset", config: TaskConfig) -> list[Claim]:
-        """Most eigenvalues of W stay inside the circle; W keeps full rank, ΔW does not."""
-        found = []
-        for task in config.task:
-            for g in config.g:
-                if g == 0:
-                    continue
-                runs = dataset.sel({TASK: task, STRENGTH: g})
-                values = np.abs(runs["final_eigenvalues"].transpose(SEED, UNIT).values)
-                values = values[np.isfinite(values).all(axis=1)]
-                inside = (values <= g + _MARGIN).mean(axis=1)
-                found.append(
-                    claim_about_mean(
-                        inside,
-                        name=f"{task}, g = {g:g}: inside the circle",
-                        statement=f"On {task} with g = {g:g}, most eigenvalues of W stay within "
-                        f"{_MARGIN:g} of the circle of radius g: 90% or more.",
-                        place="Figure S2(d)–(l)",
-                        at_least=0.9,
-                    )
-                )
-        return found
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim = Claims("Figure S2(d)–(l)")
+        for task, g in ((task, g) for task in self.task for g in self.g if g > 0):
+            sizes = abs(runs["final_eigenvalues"].sel(task=task, g=g)).dropna("seed")
+            claim.mean(
+                f"{task}, g = {g:g}: inside the circle",
+                (sizes <= g + _MARGIN).mean("unit"),
+                at_least=0.9,
+                says=f"On {task} with g = {g:g}, most eigenvalues of W stay within {_MARGIN:g} of "
+                "the circle of radius g: 90% or more.",
+            )
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: TaskConfig, claims: Sequence[Claim]
-    ) -> Figure:
-        """Singular values of ΔW and W, then eigenvalues of both for each strength.
-
-        Several tasks are columns.
-        """
+    def draw(self, runs: xarray.Dataset) -> Figure:
         panels = [
-            _singular_panel(dataset, config, task, name, words)
+            self._singular_panel(runs, task, name, words)
             for name, words in (("change_singular", "ΔW"), ("final_singular", "W"))
-            for task in config.task
+            for task in self.task
         ]
-        panels += [_plane_panel(dataset, task, g) for g in config.g for task in config.task]
-        tasks = len(config.task)
+        panels += [_plane_panel(runs, task, g) for g in self.g for task in self.task]
+        tasks = len(self.task)
         return Figure(
             "Training adds a few directions to a random matrix",
             panels,
-            columns=tasks if tasks > 1 else min(3, 2 + len(config.g)),
-            caption=(
-                f"N = {config.width}; singular values: median over {dataset.sizes[SEED]} networks; "
-                "eigenvalues: the first network. Circles have radius g."
-            ),
+            columns=tasks if tasks > 1 else min(3, 2 + len(self.g)),
+            caption=f"N = {self.width}; singular values: median over {len(self.seed)} networks; "
+            "eigenvalues: the first network. Circles have radius g.",
+        )
+
+    def _singular_panel(self, runs: xarray.Dataset, task: str, name: str, words: str) -> Panel:
+        marks: list[Mark] = []
+        for colour, g in enumerate(self.g):
+            here = dict(task=task, g=g)
+            median = runs[name].sel(here).median("seed")
+            learned = self.counts(runs).sel(here).sum().item()
+            label = f"g = {g:g} ({learned} of {len(self.seed)} learned)"
+            x = runs["singular_value"]
+            marks.append(Line(x, median, label=label, colour=colour, marker="o"))
+        return Panel(
+            f"{task}: singular values of {words}",
+            Axis("number"),
+            Axis("singular value", limits=(0, None)),
+            marks,
         )
 
 
-def _singular_panel(
-    dataset: "xarray.Dataset", config: TaskConfig, task: str, name: str, words: str
-) -> Panel:
-    marks: list[Mark] = []
-    for colour, g in enumerate(config.g):
-        values = dataset[name].sel({TASK: task, STRENGTH: g}).transpose(SEED, SINGULAR_VALUE).values
-        values = values[np.isfinite(values).all(axis=1)]
-        learned = finished(dataset, task, g).sizes[SEED]
-        if len(values):
-            label = f"g = {g:g} ({learned} of {dataset.sizes[SEED]} learned)"
-            x = np.arange(1, values.shape[1] + 1)
-            marks.append(Line(x, np.median(values, axis=0), label=label, colour=colour, marker="o"))
-    return Panel(
-        f"{task}: singular values of {words}",
-        Axis("number"),
-        Axis("singular value", limits=(0, None)),
-        marks,
-        legend="outside",
-    )
-
-
-def _plane_panel(dataset: "xarray.Dataset", task: str, g: float) -> Panel:
-    run = dataset.sel({TASK: task, STRENGTH: g}).isel({SEED: 0})
-    angle = np.linspace(0, 2 * np.pi, 200)
+def _plane_panel(runs: xarray.Dataset, task: str, g: float) -> Panel:
+    """The eigenvalues of the first network's W and ΔW."""
+    run = runs.sel(task=task, g=g).isel(seed=0)
+    W, change = run["final_eigenvalues"].values, run["change_eigenvalues"].values
     marks: list[Mark] = []
     if g > 0:
-        circle = (g * np.cos(angle), g * np.sin(angle))
+        turn = np.exp(1j * np.linspace(0, 2 * np.pi, 200))
+        circle = (g * turn.real, g * turn.imag)
         marks.append(Line(*circle, label="radius g", colour="reference", style="dashed", width=1.0))
-    for place, (name, words) in enumerate(
-        (("final_eigenvalues", "W"), ("change_eigenvalues", "ΔW"))
-    ):
-        values = run[name].values
+    for colour, (words, values, marker) in enumerate((("W", W, "o"), ("ΔW", change, "x"))):
+        x, y, size = values.real, values.imag, 3.5 + 1.5 * colour
+        label = f"eigenvalues of {words}"
         marks.append(
-            Points(
-                values.real,
-                values.imag,
-                label=f"eigenvalues of {words}",
-                colour=place,
-                marker=("o", "x")[place],
-                size=3.5 + 1.5 * place,
-                opacity=0.7,
-            )
+            Points(x, y, label=label, colour=colour, marker=marker, size=size, opacity=0.7)
         )
     # As wide as high, in a panel that is wider than high: circles are round.
-    reach = 1.08 * max([g, *np.abs(run["final_eigenvalues"].values)])
+    reach = 1.08 * max([g, *np.abs(W)])
     reach = reach if np.isfinite(reach) else 1.0
     return Panel(
         f"{task}, g = {g:g}",
         Axis("real part", limits=(-_ASPECT * reach, _ASPECT * reach)),
         Axis("imaginary part", limits=(-reach, reach)),
         marks,
-        legend="outside",
     )

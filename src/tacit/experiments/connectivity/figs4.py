@@ -6,197 +6,245 @@ connectivity. Gradient flow stops before an eigenvalue reaches one; a finite ste
 What follows is a matter of chance, so that shares of networks are counted.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
-
 import numpy as np
+import xarray
 
-from tacit.claims import Claim, claim_about_fraction, claim_about_median
-from tacit.draw import Figure
-from tacit.experiments._base import OUTCOME, Experiment
-from tacit.experiments._config import Config
-from tacit.experiments._parameter import parameter
-from tacit.store import MODE, SEED, STEP, STRENGTH, TARGET, Variable
-from tacit.sweep import Batch
+from tacit.claims import fraction_interval
+from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points, Shade, VerticalRule
+from tacit.experiments import Batch, Claims, Variable, fixed, stacked, swept
+from tacit.experiments.connectivity.linear import SHOWN, SUBSCRIPTS, LinearExperiment
+from tacit.measures import leading_real_parts
+from tacit.theory.connectivity import Descent, LinearNetwork, SimulatedTrial, gradient_descent
 
-if TYPE_CHECKING:
-    import xarray
-
-SHOWN = 5
-FATES = ("smooth", "recovered", "stuck", "diverged")
-HARD = (4.0, 0.8)
-"""The target and strength at which the paper's learning stops."""
+FATES = {"smooth": 0, "recovered": 2, "stuck": 4, "diverged": 1}  # with their colours
+JUMP = 0.1  # of L₀: a rise of the loss in one epoch by more breaks the smooth descent
+LAST = 20  # epochs whose median loss is the final one: descent may end in an oscillation
+HARD = (4.0, 0.8)  # the target and strength at which the paper's learning stops
 
 
-@dataclass(frozen=True, kw_only=True)
-class FigS4Config(Config):
-    """Parameters of connectivity/figs4; the defaults are the paper's, with more seeds."""
+class FigS4(LinearExperiment):
+    """The gradient explodes where an eigenvalue of W crosses one: who survives it."""
 
-    target: tuple[float, ...] = parameter(
-        (2.0, 4.0), "target ẑ of the output", low=0.01, high=100.0, swept=True
+    id, figure = "connectivity/figs4", "Figure S4"
+
+    target: tuple[float, ...] = swept((2.0, 4.0), "target ẑ of the output", low=0.01, high=100.0)
+    g: tuple[float, ...] = swept(
+        (0.0, 0.4, 0.8), "strength of the initial connectivity", low=0.0, high=0.95
     )
-    g: tuple[float, ...] = parameter(
-        (0.0, 0.4, 0.8), "strength of the initial connectivity", low=0.0, high=0.95, swept=True
-    )
-    seed: tuple[int, ...] = parameter(tuple(range(16)), "seed of W₀, w and m", low=0, swept=True)
-    width: int = parameter(256, "number N of units", low=16, high=8192)
-    epochs: int = parameter(200, "steps of gradient descent", low=20, high=100_000)
-    duration: int = parameter(201, "length T of a trial", low=10, high=10_000)
-    rate: float = parameter(0.004, "η₀ẑ: the rate is this times (1 − g²)²/ẑ", low=1e-6, high=1.0)
-    fraction: float = parameter(
-        0.05, "of the initial loss: when a network has learned", low=1e-6, high=0.9
-    )
+    seed: tuple[int, ...] = swept(range(16), "seed of W₀, w and m", low=0)
+    width: int = fixed(256, "number N of units", low=16, high=8192)
+    duration: int = fixed(201, "length T of a trial", low=10, high=10_000)
+    rate: float = fixed(0.004, "η₀ẑ: the rate is this times (1 − g²)²/ẑ", low=1e-6, high=1.0)
 
-
-class FigS4(Experiment):
-    """Shares of networks that learn, get stuck and diverge, and the eigenvalue that decides."""
-
-    id = "connectivity/figs4"
-    paper = "connectivity"
-    figure = "Figure S4"
-    summary = "the gradient explodes where an eigenvalue of W crosses one: who survives it"
-    version = 1
-    Config = FigS4Config
-    presets: ClassVar[Mapping[str, FigS4Config]] = {
-        "smoke": FigS4Config(
-            width=48, target=(4.0,), g=(0.0, 0.8), epochs=120, duration=101, seed=(0, 1, 2)
-        ),
-        "quick": FigS4Config(width=128, g=(0.0, 0.8)),
-        "paper": FigS4Config(),
+    presets = {
+        "smoke": dict(width=48, target=4.0, g=(0.0, 0.8), epochs=120, duration=101, seed=range(3)),
+        "quick": dict(width=128, g=(0.0, 0.8)),
+        "paper": {},
     }
-    batch_by = (TARGET, STRENGTH)
 
-    def variables(self, config: FigS4Config) -> dict[str, Variable]:
-        """Curves, leading eigenvalues, the epochs of crossing and of the largest gradient."""
+    def variables(self) -> dict[str, Variable]:
         return {
-            "outcome": OUTCOME,
-            "fate": Variable((), "1", "smooth, recovered, stuck or diverged", "str"),
-            "loss": Variable((STEP,), "1", "loss / initial loss"),
-            "gradient": Variable((STEP,), "1", "norm of the gradient / initial norm"),
-            "real_parts": Variable((STEP, MODE), "1", "largest real parts of W's eigenvalues"),
-            "crossing": Variable((), "1", "first epoch with a real part above one"),
-            "peak": Variable((), "1", "epoch of the largest finite gradient"),
+            "fate": Variable("smooth, recovered, stuck or diverged", dtype="str"),
+            "loss": Variable("loss / initial loss", "step"),
+            "gradient": Variable("norm of the gradient / initial norm", "step"),
+            "real_parts": Variable("largest real parts of W's eigenvalues", "step", "mode"),
+            "crossing": Variable("first epoch with a real part above one"),
+            "peak": Variable("epoch of the largest finite gradient"),
         }
 
-    def coordinates(self, config: FigS4Config) -> dict[str, Sequence[Any] | np.ndarray]:
-        """Epochs, and the numbers of the eigenvalues."""
-        return {STEP: np.arange(config.epochs + 1), MODE: np.arange(1, SHOWN + 1)}
+    def coordinates(self) -> dict[str, np.ndarray]:
+        return {"step": np.arange(self.epochs + 1), "mode": np.arange(1, SHOWN + 1)}
 
-    def cell(self, batch: Batch, config: FigS4Config) -> Mapping[str, Any]:
-        """Train all seeds of one target and strength."""
-        from tacit.experiments.connectivity._explosion_runs import explosion_runs
+    def cell(self, batch: Batch) -> dict[str, np.ndarray]:
+        target, g = batch.one("target"), batch.one("g")
+        rate = self.rate / target * (1 - g**2) ** 2
+        rows = []
+        for seed in batch.values("seed"):
+            network = LinearNetwork.random(self.width, g, seed=seed).astype(np.float32)
+            trial = SimulatedTrial(network, target, steps=2 * self.duration)
+            with np.errstate(over="ignore", invalid="ignore"):  # what may happen is an outcome
+                run = gradient_descent(trial, rate, self.epochs, lost=np.inf, watch=_leading)
+            leading = np.full((self.epochs + 1, SHOWN), np.nan)
+            leading[: len(run.watched)] = run.watched
+            beyond = np.flatnonzero(leading[:, 0] > 1)
+            fate = self.fate(run)
+            row = {
+                "outcome": {"diverged": "diverged", "stuck": "stopped"}.get(fate, "converged"),
+                "fate": fate,
+                "loss": run.losses / run.losses[0],
+                "gradient": run.gradients / run.gradients[0],
+                "real_parts": leading,
+                "crossing": float(beyond[0]) if beyond.size else np.inf,
+                "peak": float(-1 if np.isnan(run.gradients).all() else np.nanargmax(run.gradients)),
+            }
+            rows.append(row)
+        return stacked(rows)
 
-        return explosion_runs(batch, config)
+    def fate(self, run: Descent) -> str:
+        """What became of a network; the figure's caption says what the words mean."""
+        if run.diverged:
+            return "diverged"
+        losses = run.losses / run.losses[0]
+        if not np.median(losses[-LAST:]) <= self.fraction:
+            return "stuck"
+        return "recovered" if np.diff(losses).max() > JUMP else "smooth"
 
-    def claims(self, dataset: "xarray.Dataset", config: FigS4Config) -> list[Claim]:
-        """Who learns, and that the eigenvalue and the gradient go together."""
-        found = []
-        for target in config.target:
-            for g in config.g:
-                fates = dataset["fate"].sel({TARGET: target, STRENGTH: g}).values
-                learned = int(np.isin(fates, ("smooth", "recovered")).sum())
-                if (target, g) == HARD:
-                    found += _hard(fates, learned, config.epochs)
-                else:
-                    found.append(
-                        claim_about_fraction(
-                            learned,
-                            len(fates),
-                            name=f"learned, ẑ = {target:g}, g = {g:g}",
-                            statement=f"For ẑ = {target:g} and g = {g:g}, half of the networks or "
-                            f"more have learned after {config.epochs} epochs.",
-                            place="Figure S4(a), (b)",
-                            at_least=0.5,
-                        )
-                    )
-        return found + _together(dataset)
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim = Claims("Figure S4(c)–(f)")
+        for target, g in ((target, g) for target in self.target for g in self.g):
+            fates = runs["fate"].sel(target=target, g=g)
+            learned = fates.isin(["smooth", "recovered"])
+            if (target, g) != HARD:
+                claim.fraction(
+                    f"learned, ẑ = {target:g}, g = {g:g}",
+                    learned,
+                    at_least=0.5,
+                    place="Figure S4(a), (b)",
+                    says=f"For ẑ = {target:g} and g = {g:g}, half of the networks or more have "
+                    f"learned after {self.epochs} epochs.",
+                )
+                continue
+            claim.fraction(
+                "failed, ẑ = 4, g = 0.8",
+                ~learned,
+                at_least=0.5,
+                place="Figure S4(b)",
+                says=f"For ẑ = 4 and g = 0.8, learning fails: after {self.epochs} epochs half of "
+                "the networks or more have diverged or are stuck.",
+            )
+            claim.fraction(
+                "some diverge, ẑ = 4, g = 0.8",
+                fates == "diverged",
+                at_most=0.95,
+                place="Figure S4(b) (ours)",
+                says="For ẑ = 4 and g = 0.8, failing is not always divergence: less than 95% of "
+                "the networks diverge.",
+            )
+            claim.fraction(
+                "some learn, ẑ = 4, g = 0.8",
+                learned,
+                at_least=0.05,
+                place="Figure S4(b) (ours)",
+                says="For ẑ = 4 and g = 0.8, some networks learn all the same: 5% of them or more.",
+            )
+        crossed, diverged = np.isfinite(runs["crossing"].values), runs["fate"].values == "diverged"
+        claim.fraction(
+            "divergence needs a crossing",
+            crossed[diverged],
+            at_least=0.5,
+            says="In half of the networks that diverge or more, an eigenvalue of W has crossed one "
+            "before.",
+        )
+        claim.fraction(
+            "no crossing, no divergence",
+            diverged[~crossed],
+            at_most=0.1,
+            says="Of the networks whose eigenvalues stay below one, a tenth at most diverge.",
+        )
+        claim.median(
+            "explosion at the crossing",
+            abs(runs["peak"] - runs["crossing"]).values[crossed],
+            at_most=2,
+            place="Figure S4",
+            says="In networks with a crossing, the gradient is largest within 2 epochs of it, in "
+            "the median.",
+        )
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: FigS4Config, claims: Sequence[Claim]
-    ) -> Figure:
-        """Losses, shares, eigenvalues, and the gradient around the crossing."""
-        from tacit.experiments.connectivity._explosion_draw import explosion_panels
-
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        ends = [runs.sel(target=max(self.target), g=g) for g in (min(self.g), max(self.g))]
         return Figure(
             "A step over an eigenvalue of one throws a linear network off its way",
-            explosion_panels(dataset, config),
+            [
+                *(_loss_panel(each) for each in ends),
+                self._share_panel(runs),
+                *(_eigenvalue_panel(each) for each in ends),
+                _crossing_panel(runs),
+            ],
             columns=3,
-            caption=(
-                f"N = {config.width}, T = {config.duration}, plain gradient descent on W in single "
-                f"precision, η = {config.rate:g}(1 − g²)²/ẑ, {dataset.sizes[SEED]} seeds. "
-                "Diverged: beyond the range of the numbers. Stuck: the loss of the last epochs is "
-                f"above {config.fraction:.0%} of the initial one. Recovered: learned after a jump "
-                "of the loss. Smooth: learned without one."
-            ),
+            caption=f"N = {self.width}, T = {self.duration}, plain gradient descent on W in single "
+            f"precision, η = {self.rate:g}(1 − g²)²/ẑ, {len(self.seed)} seeds. Diverged: beyond "
+            "the range of the numbers. Stuck: the loss of the last epochs is above "
+            f"{self.fraction:.0%} of the initial one. Recovered: learned after a jump of the loss. "
+            "Smooth: learned without one.",
+        )
+
+    def _share_panel(self, runs: xarray.Dataset) -> Panel:
+        """The share of each fate, with its interval, at every target and strength."""
+        settings = [(target, g) for target in self.target for g in self.g]
+        marks: list[Mark] = []
+        for shift, (fate, colour) in enumerate(FATES.items()):
+            found = [(runs["fate"].sel(target=z, g=g) == fate).values for z, g in settings]
+            xs = np.arange(len(settings)) + 0.16 * (shift - 1.5)
+            for x, each in zip(xs, found, strict=True):
+                interval = fraction_interval(int(each.sum()), each.size)
+                marks.append(Line([x, x], interval, colour=colour, width=1.2, opacity=0.6))
+            marks.append(Points(xs, np.mean(found, axis=1), label=fate, colour=colour, size=6.0))
+        words = "{:g}, {:g}" if len(settings) > 4 else "ẑ={:g}, g={:g}"
+        return Panel(
+            "what became of the networks",
+            Axis("ẑ, g", ticks={float(k): words.format(*each) for k, each in enumerate(settings)}),
+            Axis("share of the networks", limits=(-0.02, 1.02)),
+            marks,
+            note="bars: 95% intervals",
         )
 
 
-def _hard(fates: np.ndarray, learned: int, epochs: int) -> list[Claim]:
-    """The shares at the paper's hard setting."""
-    where = "For ẑ = 4 and g = 0.8"
-    count = len(fates)
-    return [
-        claim_about_fraction(
-            count - learned,
-            count,
-            name="failed, ẑ = 4, g = 0.8",
-            statement=f"{where}, learning fails: after {epochs} epochs half of the networks or "
-            "more have diverged or are stuck.",
-            place="Figure S4(b)",
-            at_least=0.5,
-        ),
-        claim_about_fraction(
-            int((fates == "diverged").sum()),
-            count,
-            name="some diverge, ẑ = 4, g = 0.8",
-            statement=f"{where}, failing is not always divergence: less than 95% of the networks "
-            "diverge.",
-            place="Figure S4(b) (ours)",
-            at_most=0.95,
-        ),
-        claim_about_fraction(
-            learned,
-            count,
-            name="some learn, ẑ = 4, g = 0.8",
-            statement=f"{where}, some networks learn all the same: 5% of them or more.",
-            place="Figure S4(b) (ours)",
-            at_least=0.05,
-        ),
-    ]
+def _leading(trial: SimulatedTrial) -> np.ndarray:
+    return leading_real_parts(trial.W, SHOWN)
 
 
-def _together(dataset: "xarray.Dataset") -> list[Claim]:
-    """Over all networks: crossing, explosion, divergence."""
-    fates = dataset["fate"].values.ravel()
-    crossing, peak = (dataset[name].values.ravel() for name in ("crossing", "peak"))
-    crossed = np.isfinite(crossing)
-    diverged = fates == "diverged"
-    apart = np.abs(peak - crossing)[crossed]
-    return [
-        claim_about_fraction(
-            int((crossed & diverged).sum()),
-            int(diverged.sum()),
-            name="divergence needs a crossing",
-            statement="In half of the networks that diverge or more, an eigenvalue of W has "
-            "crossed one before.",
-            place="Figure S4(c)–(f)",
-            at_least=0.5,
-        ),
-        claim_about_fraction(
-            int((~crossed & diverged).sum()),
-            int((~crossed).sum()),
-            name="no crossing, no divergence",
-            statement="Of the networks whose eigenvalues stay below one, a tenth at most diverge.",
-            place="Figure S4(c)–(f)",
-            at_most=0.1,
-        ),
-        claim_about_median(
-            apart,
-            name="explosion at the crossing",
-            statement="In networks with a crossing, the gradient is largest within 2 epochs of it, "
-            "in the median.",
-            place="Figure S4",
-            at_most=2,
-        ),
-    ]
+def _loss_panel(runs: xarray.Dataset) -> Panel:
+    fates, epochs = runs["fate"].values, runs["step"].values
+    losses = runs["loss"].transpose("seed", "step").values
+    marks: list[Mark] = []
+    for fate, colour in FATES.items():
+        chosen = losses[fates == fate]
+        label = f"{fate} ({len(chosen)} of {len(fates)})"
+        for curve in chosen:
+            marks.append(Line(epochs, curve, label=label, colour=colour, width=1.2, opacity=0.7))
+        if fate == "diverged":
+            last = np.isfinite(chosen).sum(axis=1) - 1
+            heights = chosen[np.arange(len(chosen)), last]
+            marks.append(Points(last, heights, colour=colour, marker="x", size=6.0))
+    return Panel(
+        f"loss, ẑ = {runs['target']:g}, g = {runs['g']:g}",
+        Axis("epoch"),
+        Axis("loss / initial loss", scale="log", limits=(1e-6, None)),
+        marks,
+        note="crosses: the last finite loss" if (fates == "diverged").any() else None,
+    )
+
+
+def _eigenvalue_panel(runs: xarray.Dataset) -> Panel:
+    """Leading real parts of one network, the first that diverged if there is one."""
+    run = runs.isel(seed=int(np.argmax(runs["fate"].values == "diverged")))
+    marks: list[Mark] = [HorizontalRule(1.0, label="one")]
+    for mode, (name, shade) in enumerate(zip(SUBSCRIPTS, Shade.family(SHOWN), strict=True)):
+        curve = run["real_parts"].isel(mode=mode)
+        marks.append(Line(run["step"], curve, label=f"λ{name}", colour=shade))
+    if np.isfinite(run["crossing"]):
+        marks.append(VerticalRule(run["crossing"], label="crossing", style="dotted"))
+    words = f"ẑ = {run['target']:g}, g = {run['g']:g}, one network ({run['fate'].item()})"
+    return Panel(f"eigenvalues, {words}", Axis("epoch"), Axis("real part"), marks)
+
+
+def _crossing_panel(runs: xarray.Dataset) -> Panel:
+    """Gradients from 30 epochs before the one at which an eigenvalue crossed one to 10 after."""
+    fates, crossing = (runs[name].values.ravel() for name in ("fate", "crossing"))
+    gradients = runs["gradient"].transpose(..., "step").values.reshape(len(fates), -1)
+    marks: list[Mark] = [VerticalRule(0.0, label="Re λ₁ crosses 1")]
+    for fate, colour in FATES.items():
+        chosen = np.flatnonzero((fates == fate) & np.isfinite(crossing))
+        label = f"{fate} ({len(chosen)})"
+        for row, first in zip(chosen, crossing[chosen].astype(int), strict=True):
+            near = np.arange(max(0, first - 30), min(gradients.shape[1], first + 11))
+            curve = (near - first, gradients[row, near])
+            marks.append(Line(*curve, label=label, colour=colour, width=1.2, opacity=0.7))
+    return Panel(
+        "gradients of the networks with a crossing",
+        Axis("epochs after the crossing"),
+        Axis("norm of the gradient / initial norm", scale="log"),
+        marks,
+        note=f"{int(np.isfinite(crossing).sum())} of {len(crossing)} networks, all targets and g",
+    )

@@ -1,95 +1,67 @@
 """connectivity, Figure S6: the training behind Figure 5, and the spectra of all four matrices.
 
 The comparison: loss and accuracy on training and validation sentences over epochs; singular values
-of input and recurrent weights of both layers before and after training, and of their change.
+of input and recurrent weights of both layers before and after training, and of their change. The
+networks are those of Figure 5.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
+import xarray
 
-from tacit.claims import Claim, claim_about_median
-from tacit.draw import Figure
-from tacit.experiments.connectivity._sentiment import (
-    MATRICES,
-    SentimentConfig,
-    SentimentExperiment,
-    leading,
-    leading_share,
-    learned,
-    relative_change,
-    surprise,
-)
-from tacit.experiments.connectivity._sentiment_draw import curve_panel, singular_panel
-from tacit.experiments.connectivity.fig5 import QUICK, SMOKE, caption
-from tacit.store import SEED, SPLIT, STEP
-
-if TYPE_CHECKING:
-    import xarray
+from tacit.draw import Axis, Figure, Panel, range_lines
+from tacit.experiments import Claims
+from tacit.experiments.connectivity.sentiment import MATRICES, SPLITS, SentimentExperiment
 
 
 class FigS6(SentimentExperiment):
-    """Curves, and spectra of every matrix; the networks are those of Figure 5."""
+    """An LSTM that reads film reviews: loss and accuracy, spectra of all its matrices."""
 
-    id = "connectivity/figs6"
-    figure = "Figure S6"
-    summary = "an LSTM that reads film reviews: loss and accuracy, spectra of all its matrices"
-    presets: ClassVar[Mapping[str, SentimentConfig]] = {
-        "smoke": SMOKE,
-        "quick": QUICK,
-        "paper": SentimentConfig(),
-    }
+    id, figure = "connectivity/figs6", "Figure S6"
 
-    def claims(self, dataset: "xarray.Dataset", config: SentimentConfig) -> list[Claim]:
-        """Smooth learning, and the spectra matrix by matrix."""
-        losses = dataset["loss"].sel({SPLIT: "train"}).transpose(SEED, STEP).values
-        with np.errstate(invalid="ignore"):
-            rises = np.nan_to_num(np.diff(losses, axis=1), nan=np.inf).max(axis=1)
-        found = [
-            claim_about_median(
-                rises / losses[:, 0],
-                name="learning is smooth",
-                statement="The training loss hardly rises from one point of its curve to the next: "
-                "by a tenth of its start at most.",
-                place="Figure S6(a), section S6",
-                at_most=0.1,
-            )
-        ]
-        runs, few = learned(dataset), leading(config)
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim = Claims("Figure S6(c)–(f)")
+        losses = runs["loss"].sel(split="train")
+        rises = losses.diff("step").fillna(np.inf).max("step")
+        claim.median(
+            "learning is smooth",
+            rises / losses.isel(step=0),
+            at_most=0.1,
+            place="Figure S6(a), section S6",
+            says="The training loss hardly rises from one point of its curve to the next: by a "
+            "tenth of its start at most.",
+        )
         for matrix, words in MATRICES.items():
-            found += [
-                claim_about_median(
-                    leading_share(runs, matrix, few),
-                    name=f"{matrix}: nearly low-rank",
-                    statement=f"{few} singular values of the change of the {words} carry half of "
-                    "its squared norm or more.",
-                    place="Figure S6(c)–(f)",
-                    at_least=0.5,
-                    **(surprise(config) if matrix == "input 1" else {}),
-                ),
-                claim_about_median(
-                    relative_change(runs, matrix),
-                    name=f"{matrix}: W₀ dominates",
-                    statement=f"‖ΔW‖ is at most ‖W₀‖ for the {words}.",
-                    place="Figure S6(c)–(f)",
-                    at_most=1.0,
-                ),
-            ]
-        return found
+            claim.median(
+                f"{matrix}: nearly low-rank",
+                self.leading_share(runs, matrix),
+                at_least=0.5,
+                says=f"{self.few} singular values of the change of the {words} carry half of its "
+                "squared norm or more.",
+                fails_because=self.memorised if matrix == "input 1" else "",
+            )
+            claim.median(
+                f"{matrix}: W₀ dominates",
+                self.relative_change(runs, matrix),
+                at_most=1.0,
+                says=f"‖ΔW‖ is at most ‖W₀‖ for the {words}.",
+            )
+        return claim
 
-    def draw(
-        self, dataset: "xarray.Dataset", config: SentimentConfig, claims: Sequence[Claim]
-    ) -> Figure:
-        """Two panels of curves, four of spectra."""
+    def draw(self, runs: xarray.Dataset) -> Figure:
         return Figure(
             "How the LSTM learned, and what it did to each of its matrices",
             [
-                curve_panel(dataset, "loss", "loss"),
-                curve_panel(dataset, "accuracy", "accuracy"),
-                *(singular_panel(dataset, matrix) for matrix in MATRICES),
+                *(_curve_panel(runs, name) for name in ("loss", "accuracy")),
+                *(self.singular_panel(runs, matrix) for matrix in MATRICES),
             ],
             columns=3,
-            caption=caption(dataset, config)
-            + f" Curves without dropout, on up to {config.watched} sentences of each split.",
+            caption=f"{self.caption(runs)} Curves without dropout, on up to {self.watched} "
+            "sentences of each split.",
         )
+
+
+def _curve_panel(runs: xarray.Dataset, name: str) -> Panel:
+    """Loss or accuracy against epochs, on training and validation sentences, of all networks."""
+    curves = runs[name].assign_coords(step=runs["epoch"].isel(seed=0).values)
+    marks = range_lines(curves, "step", by="split", label=lambda split: SPLITS[split])
+    return Panel(name, Axis("epoch"), Axis(name), marks)

@@ -8,7 +8,7 @@ from scipy.integrate import quad, solve_ivp
 
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
-from tacit.theory.connectivity import conserved_drift, exact_g0, flow
+from tacit.theory.connectivity import conserved_drift, exact_g0, learning_curve
 
 _FINE: dict[str, Any] = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
 _ORTHOGONAL = "wᵀm = 0"
@@ -108,7 +108,7 @@ def universal_curve(
 
 @statement(
     "ours/vector-flow",
-    place="theory.connectivity.flow",
+    place="theory.connectivity.learning_curve",
     words="p' = x, x' = |x|²(A₀ᵀA₀ − wpᵀ − pwᵀ)⁻¹w from x(0) = Bm, and its twin for y with m "
     "and w exchanged, give ΔW = ∫y xᵀds: 2N-vectors in place of the matrix",
     draw=_network,
@@ -143,7 +143,7 @@ def vector_flow(
     if (power, sign) == (2.0, -1.0):
         target = float(w @ _vectors(W, w, m)[0] + beyond[0])
         time = _integrate(lambda x, y: [1.0, 1 / (target - w @ x)], W0, w, m, path, more=1)[1]
-        curve = flow(W0, w, m, targets=target)
+        curve = learning_curve(W0, w, m, targets=target)
         found = max(found, residual(curve.change(float(time[0])), W - W0, scale=scale))
     return found
 

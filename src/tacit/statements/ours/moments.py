@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from tacit.statements import residual, statement
 from tacit.statements._shared_numbers import Array
 from tacit.statements._shared_systems import gaussian_matrix
-from tacit.theory.connectivity import exact_g0, flow, large_n, limit_spectrum
+from tacit.theory.connectivity import exact_g0, large_n, learning_curve, limit_spectrum
 
 
 @cache
@@ -146,7 +146,7 @@ def large_network(J: Array, g: float, target: float, *, strength: float = 1.0) -
     size = len(J)
     values = np.linalg.svd(np.eye(size) - J, compute_uv=False)
     even, none = np.full(size, size**-0.5), np.zeros(size)
-    network = flow(
+    network = learning_curve(
         np.diag(1 - np.concatenate([values, values])),
         np.concatenate([even, none]), np.concatenate([none, even]), targets=target,
     )  # fmt: skip

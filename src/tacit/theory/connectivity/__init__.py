@@ -7,6 +7,13 @@ The network's output is z = wᵀ(I − W)⁻¹m. Gradient flow on ½(ẑ − z)�
 """
 
 from tacit.theory.connectivity._conserved import Conserved, conserved, conserved_drift
+from tacit.theory.connectivity._descent import (
+    Descent,
+    FixedPoint,
+    LinearNetwork,
+    SimulatedTrial,
+    gradient_descent,
+)
 from tacit.theory.connectivity._first_order import (
     Traces,
     change_norm,
@@ -25,18 +32,21 @@ from tacit.theory.connectivity._series import (
 from tacit.theory.connectivity._solution import LearningCurve
 from tacit.theory.connectivity._spectrum import LimitSpectrum, limit_spectrum
 
-flow = learning_curve  # its former name
-
 __all__ = [
     "Conserved",
+    "Descent",
+    "FixedPoint",
     "LearningCurve",
     "LimitSpectrum",
+    "LinearNetwork",
+    "SimulatedTrial",
     "Traces",
     "change_norm",
     "change_series",
     "conserved",
     "conserved_drift",
     "exact_g0",
+    "gradient_descent",
     "gradient_norm",
     "large_n",
     "learning_curve",

@@ -1,0 +1,192 @@
+"""What the figures on the linear network share: it learns one value by gradient descent on W.
+
+The output is z = wᵀ(I − W)⁻¹m, read where the trial ends. Only W is trained.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+import xarray
+from numpy.typing import ArrayLike
+
+from tacit import measures
+from tacit.draw import Axis, Band, HorizontalRule, Line, Mark, Panel, VerticalRule
+from tacit.experiments import Batch, Experiment, Variable, fixed, stacked, swept
+from tacit.theory.connectivity import (
+    Descent,
+    FixedPoint,
+    LinearNetwork,
+    conserved_drift,
+    flow,
+    gradient_descent,
+    large_n,
+    output_series,
+    singular_value_series,
+)
+
+SHOWN = 5  # singular values that are stored
+SUBSCRIPTS = "₁₂₃₄₅"
+SCALED = "scaled learning time β²τ"
+
+
+def paper_rate(target: float, g: float) -> float:
+    """η = η₀(1 − g²)² with η₀ = 0.015, 0.009, 0.003 for ẑ = 0.5, 1, 2.
+
+    Between these straight in logarithms; beyond them as 1/ẑ², about as the largest curvature grows.
+    """
+    known, rates = np.log([0.5, 1.0, 2.0]), np.log([0.015, 0.009, 0.003])
+    place = np.log(abs(target))
+    inside = np.clip(place, known[0], known[-1])
+    base = np.exp(np.interp(inside, known, rates) - 2 * max(0.0, place - known[-1]))
+    return float(base * (1 - g**2) ** 2)
+
+
+class LinearExperiment(Experiment):
+    """A linear network that learns one value; the defaults are the paper's."""
+
+    target: tuple[float, ...] = swept((0.5, 2.0), "target ẑ of the output", low=0.01, high=100.0)
+    g: tuple[float, ...] = swept(
+        (0.0, 0.6), "strength of the initial connectivity", low=0.0, high=0.95
+    )
+    seed: tuple[int, ...] = swept(range(5), "seed of W₀, w and m", low=0)
+    width: int = fixed(1024, "number N of units", low=2, high=8192)
+    epochs: int = fixed(200, "steps of gradient descent", low=10, high=100_000)
+    fraction: float = fixed(0.05, "of the initial loss: when learning ends", low=1e-6, high=0.9)
+
+    batch_by: ClassVar[str | tuple[str, ...]] = ("target", "g")
+
+    def learning_time(self, run: Descent, rate: float) -> float:
+        """τ = η × epochs when the loss first falls to the fraction, straight in its logarithm."""
+        level = self.fraction * run.losses[0]
+        epochs = np.arange(len(run.losses))
+        return rate * float(measures.crossing(epochs, run.losses, level, falling=True, log_y=True))
+
+
+def outcome(run: Descent, learning_time: float) -> str:
+    """How a descent ended."""
+    if run.diverged:
+        return "diverged"
+    return "converged" if np.isfinite(learning_time) else "stopped"
+
+
+class CurvesExperiment(LinearExperiment):
+    """Learning curves of the linear network: simulation, exact theory, third order."""
+
+    every: int = fixed(5, "epochs between stored points", low=1, high=1000)
+
+    def variables(self) -> dict[str, Variable]:
+        return {
+            "time": Variable("learning time τ = η × epochs", "step"),
+            "loss": Variable("loss / (ẑ²/2), simulation", "step"),
+            "flow_loss": Variable("loss / (ẑ²/2), the network's exact flow", "step"),
+            "limit_loss": Variable("loss / (ẑ²/2), exact for large N", "step"),
+            "series_loss": Variable("loss / (ẑ²/2), third order", "step"),
+            "singular": _spectrum("simulation"),
+            "flow_singular": _spectrum("exact flow"),
+            "limit_singular": _spectrum("large N"),
+            "series_singular": _spectrum("third order"),
+            "learning_time": Variable("τ when the loss ends, simulation"),
+            "flow_time": Variable("τ when the loss ends, the network's exact flow"),
+            "limit_time": Variable("τ when the loss ends, exact for large N"),
+            "radius": Variable("radius of convergence of the series in τ, large N"),
+            "limit_end": Variable("arc length of ΔW at which z diverges, large N"),
+            "drift": Variable("largest change of the conserved matrices by the flow"),
+        }
+
+    def coordinates(self) -> dict[str, np.ndarray]:
+        return {
+            "step": np.arange(0, self.epochs + 1, self.every),
+            "singular_value": np.arange(1, SHOWN + 1),
+        }
+
+    def cell(self, batch: Batch) -> dict[str, np.ndarray]:
+        target, g = batch.one("target"), batch.one("g")
+        rate, scale = paper_rate(target, g), target**2 / 2
+        epochs = np.arange(0, self.epochs + 1, self.every)
+        times = rate * epochs
+        limit = large_n(g, targets=target)
+        series = singular_value_series(times, target, g)  # third order has two of them
+        predicted = {
+            "time": times,
+            "limit_loss": limit.loss(times) / scale,
+            "series_loss": (target - output_series(times, target, g)) ** 2 / 2 / scale,
+            "limit_singular": limit.singular_values(times, count=SHOWN),
+            "series_singular": np.pad(series, ((0, 0), (0, SHOWN - 2))),
+            "limit_time": limit.learning_time(fraction=self.fraction),
+            "radius": limit.radius_of_convergence(),
+            "limit_end": limit.divergence,
+        }
+        rows: list[dict[str, ArrayLike]] = []
+        for seed in batch.values("seed"):
+            network = LinearNetwork.random(self.width, g, seed=seed)
+            state = FixedPoint(network, target)
+            run = gradient_descent(state, rate, self.epochs)
+            exact = flow(*network, targets=target)
+            ended, flow_time = (
+                self.learning_time(run, rate),
+                exact.learning_time(fraction=self.fraction),
+            )
+            values = state.singular_values(epochs, SHOWN)
+            W = network.W0 + exact.change(flow_time)
+            rows.append(
+                {
+                    **predicted,
+                    "outcome": outcome(run, ended),
+                    "loss": (run.losses / scale)[epochs],
+                    "flow_loss": exact.loss(times) / scale,
+                    "singular": np.zeros_like(values) if run.diverged else values,
+                    "flow_singular": exact.singular_values(times, count=SHOWN),
+                    "learning_time": ended,
+                    "flow_time": flow_time,
+                    "drift": conserved_drift(network.W0, W, network.w, network.m),
+                }
+            )
+        return stacked(rows)
+
+    def curve(self, runs: xarray.Dataset, name: str, target: float, g: float) -> xarray.DataArray:
+        """A stored curve of the runs of one target and strength, against β²τ along `step`."""
+        times = runs["time"].sel(target=target, g=g).isel(seed=0).values / (1 - g**2) ** 2
+        return self.counted(runs, name).sel(target=target, g=g).assign_coords(step=times)
+
+    def loss_panel(self, runs: xarray.Dataset, target: float) -> Panel:
+        """Loss against scaled time: simulation, its exact theory, third order and its radius."""
+        marks: list[Mark] = [HorizontalRule(self.fraction, label=f"{self.fraction:.0%} of L₀")]
+        for colour, g in enumerate(self.g):
+            limit, series = (
+                self.curve(runs, name, target, g).isel(seed=0)
+                for name in ("limit_loss", "series_loss")
+            )
+            radius = runs["radius"].sel(target=target, g=g).isel(seed=0) / (1 - g**2) ** 2
+            words = ("third order", "radius of convergence") if colour == 0 else (None, None)
+            marks += [
+                *mean_marks(self.curve(runs, "loss", target, g), f"g = {g:g}", colour, 2.4),
+                Line(limit.step, limit, label="exact, large N", colour="ink", style="dotted"),
+                Line(
+                    series.step, until(series, 1.2), label=words[0], colour=colour, style="dashed"
+                ),
+                VerticalRule(radius, label=words[1], colour=colour, style="dotted"),
+            ]
+        return Panel(
+            f"loss, ẑ = {target:g}",
+            Axis(SCALED, limits=(0, None)),
+            Axis("loss / L₀", limits=(0, 1.3)),
+            marks,
+        )
+
+
+def _spectrum(words: str) -> Variable:
+    return Variable(f"singular values of ΔW, {words}", "step", "singular_value")
+
+
+def mean_marks(curve: xarray.DataArray, label: str, colour: int, width: float) -> list[Mark]:
+    """Mean and standard deviation over seeds."""
+    mean, deviation = curve.mean("seed"), curve.std("seed")
+    return [
+        Band(curve.step, mean - deviation, mean + deviation, colour=colour),
+        Line(curve.step, mean, label=label, colour=colour, width=width),
+    ]
+
+
+def until(series: xarray.DataArray, limit: float) -> np.ndarray:
+    """The series until it is first beyond the limit."""
+    return np.where(np.logical_or.accumulate(series.values > limit), np.nan, series)

@@ -1,0 +1,284 @@
+"""What the figures on the three tasks share: rate networks are trained, truncated and shuffled."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import xarray
+from numpy.typing import ArrayLike
+
+from tacit import measures
+from tacit.descent import Lanes, Record, Stop, descend
+from tacit.experiments import Batch, Experiment, Grid, Variable, accelerated, fixed, stacked, swept
+from tacit.models import BY_MAPS, BY_VECTORS, RateRNN
+from tacit.problems import FlipFlop, Mante, Romo, Task, TaskLoss, Trials
+
+EPOCHS = {"flip-flop": 1000, "mante": 2000, "romo": 6000}
+"""The paper's number of epochs for each task."""
+POINTS, LONGEST, CHANNELS = 200, 100, 4  # of a stored curve; of a stored trial
+_SMOOTH = 5  # epochs
+
+
+class TaskExperiment(Experiment):
+    """Rate networks trained on the tasks; the defaults are the paper's, but for a sixth seed.
+
+    With five seeds, no interval for a median has 95%.
+    """
+
+    task: tuple[str, ...] = swept(tuple(EPOCHS), "what is learned", choices=tuple(EPOCHS))
+    width: int = fixed(256, "number N of units", low=4, high=4096)
+    g: tuple[float, ...] = swept(
+        (0.0, 0.9), "strength of the initial connectivity", low=0.0, high=3.0
+    )
+    seed: tuple[int, ...] = swept(range(6), "seed of network and trials", low=0)
+    effort: float = fixed(
+        1.0, "epochs, relative to the paper's 1000, 2000 and 6000", low=0.001, high=100.0
+    )
+    trials: int = fixed(512, "trials of the fixed batch that truncation is judged on", low=1)
+    ranks: int = fixed(20, "the largest rank at which ΔW is truncated", low=1, high=200)
+
+    # Parameters of `WeightsExperiment`; an experiment without them trains with the same values.
+    rate, batch, shown, fraction, coherences, parametrisation = 0.05, 32, 40, 0.05, "code", "code"
+
+    def grid(self) -> Grid:
+        """On an accelerator all strengths are one batch; else each is one."""
+        by = [name for name in self.batch_by if name != "g" or not accelerated()]
+        return Grid(self.axes(), batch_by=tuple(by))
+
+    def counts(self, runs: xarray.Dataset) -> xarray.DataArray:
+        """The networks that learned their task."""
+        return runs["outcome"] == "converged"
+
+    def problem(self, task: str) -> Task:
+        """A task by its name."""
+        coherences = Mante().coherences if self.coherences == "code" else (1.0,)
+        problems = {"flip-flop": FlipFlop(), "mante": Mante(coherences=coherences), "romo": Romo()}
+        return problems[task]
+
+    def epochs(self, task: str) -> int:
+        """The budget of a task."""
+        return max(20, round(self.effort * EPOCHS[task]))
+
+    def networks(self, batch: Batch, width: int) -> dict[str, np.ndarray]:
+        """Train networks on one task, of any strengths and seeds, as lanes of one program.
+
+        Some lose the task again, long after they learned it. Their best iterates are measured.
+        """
+        task, epochs = self.problem(batch.one("task")), self.epochs(batch.one("task"))
+        keys = [jax.random.split(jax.random.key(int(seed)), 4) for seed in batch.column("seed")]
+        starts = [
+            RateRNN.random(
+                width,
+                inputs=task.inputs,
+                outputs=task.outputs,
+                g=float(g),
+                dt=task.dt,
+                parametrisation=BY_MAPS if self.parametrisation == "code" else BY_VECTORS,
+                key=key[0],
+            )
+            for g, key in zip(batch.column("g"), keys, strict=True)
+        ]
+        result = descend(
+            Lanes.stack(starts),
+            TaskLoss(task, self.batch),
+            optax.adam(1.0),
+            stop=Stop(epochs),
+            record=Record(_recorded(epochs)),
+            key=Lanes(jnp.stack([key[1] for key in keys])),
+            rate=self.rate / width,
+            title=batch.label,
+        )
+        rows: list[dict[str, ArrayLike]] = []
+        for lane, (start, key) in enumerate(zip(starts, keys, strict=True)):
+            seen = np.asarray(result.records["loss"][lane], np.float64)
+            losses = np.interp(np.arange(epochs + 1), result.record_steps, seen)
+            first, needed = (
+                measures.epochs_to_fraction(losses, fraction=self.fraction, sustained=count)
+                for count in (1, 10)
+            )
+            trials = task.sample(key[2], self.trials)
+            last = result.model[lane]
+            ended = float(_loss(last, trials)) / float(_loss(start, trials))
+            kept = ended <= self.fraction
+            trained = last if kept else result.best[lane]
+            arrived = "converged" if np.isfinite(needed) else "stopped"
+            diverged = result.outcome[lane] == "diverged"
+            rows.append(
+                {
+                    **self.weights(start, trained, trials, int(batch.column("seed")[lane])),
+                    **one_trial(trained, task, key[3]),
+                    **smoothed_curve(losses),
+                    "outcome": "diverged" if diverged else arrived,
+                    "epochs_needed": needed,
+                    "epochs_first": first,
+                    "final_loss": ended,
+                    "iterate": "last" if kept else "best",
+                }
+            )
+        return stacked(rows)
+
+    def weights(
+        self, start: RateRNN, trained: RateRNN, trials: Trials, seed: int
+    ) -> dict[str, Any]:
+        """Spectra, truncations and the control, on one fixed batch of trials."""
+        before, after = (np.asarray(model.W, np.float64) for model in (start, trained))
+        width = len(before)
+        shown, ranks = min(self.shown, width), range(min(self.ranks, width) + 1)
+        initial = float(_loss(start, trials))
+
+        def loss(matrix: np.ndarray) -> float:
+            changed = eqx.tree_at(lambda m: m.W, trained, jnp.asarray(matrix, jnp.float32))
+            return float(_loss(changed, trials))
+
+        if not np.isfinite(after).all():
+            numbers = ("looked_loss", "change_norm", "weight_norm", "shuffled_loss")
+            return {
+                "initial_loss": initial,
+                **dict.fromkeys((*numbers, "rank_text", "rank_code"), np.nan),
+                **dict.fromkeys(("change_singular", "final_singular"), np.full(shown, np.nan)),
+                **dict.fromkeys(
+                    ("change_eigenvalues", "final_eigenvalues"), np.full(width, np.nan + 0j)
+                ),
+                "truncated_loss": np.full(len(ranks), np.nan),
+            }
+        change = after - before
+        truncated = measures.truncation_losses(loss, before, after, ranks)
+        text, code = (
+            measures.functional_rank(truncated, initial=against, fraction=self.fraction)
+            for against in (initial, None)
+        )
+        return {
+            "initial_loss": initial,
+            "looked_loss": loss(after) / initial,
+            "change_norm": np.linalg.norm(change),
+            "weight_norm": np.linalg.norm(after),
+            "change_singular": measures.singular_values(change)[:shown],
+            "final_singular": measures.singular_values(after)[:shown],
+            "change_eigenvalues": measures.eigenvalues(change),
+            "final_eigenvalues": measures.eigenvalues(after),
+            "truncated_loss": truncated / initial,
+            "shuffled_loss": loss(np.asarray(measures.shuffled(before, seed=seed)) + change)
+            / initial,
+            "rank_text": np.inf if text is None else text,
+            "rank_code": np.inf if code is None else code,
+        }
+
+
+class WeightsExperiment(TaskExperiment):
+    """Networks of one size: how they learned, and what their connectivity became."""
+
+    version = 3
+
+    rate: float = fixed(0.05, "Adam's learning rate, times N", low=1e-6, high=10.0)
+    batch: int = fixed(32, "trials an epoch", low=1, high=4096)
+    shown: int = fixed(40, "singular values stored", low=2, high=400)
+    fraction: float = fixed(0.05, "of the initial loss: when a task is learned", low=1e-4, high=0.9)
+    coherences: str = fixed(
+        "code", "Mante's coherences: ±1/8 … ±1 (code) or ±1 (text)", choices=("code", "text")
+    )
+    parametrisation: str = fixed(
+        "code", "what Adam trains: W_i, W_o (code) or m, w (paper)", choices=("code", "paper")
+    )
+
+    batch_by = ("task", "g")
+
+    def variables(self) -> dict[str, Variable]:
+        return {
+            "epoch": Variable("epochs", "step"),
+            "loss": Variable("loss on fresh trials, smoothed / initial loss", "step"),
+            "initial_loss": Variable("loss before training, fixed trials"),
+            "final_loss": Variable("loss after training, fixed trials / initial loss"),
+            "iterate": Variable("which iterate is looked at: last, or best", dtype="str"),
+            "looked_loss": Variable("its loss, fixed trials / initial loss"),
+            "epochs_needed": Variable("epochs until the loss is that low for ten epochs"),
+            "epochs_first": Variable("epochs until the loss is first that low, smoothed"),
+            "change_norm": Variable("Frobenius norm of ΔW"),
+            "weight_norm": Variable("Frobenius norm of W"),
+            "change_singular": Variable("singular values of ΔW", "singular_value"),
+            "final_singular": Variable("singular values of W", "singular_value"),
+            "change_eigenvalues": Variable("eigenvalues of ΔW", "unit", dtype="complex128"),
+            "final_eigenvalues": Variable("eigenvalues of W", "unit", dtype="complex128"),
+            "truncated_loss": Variable("loss with ΔW truncated / initial loss", "rank"),
+            "shuffled_loss": Variable("loss with W₀ shuffled / initial loss"),
+            "rank_text": Variable("functional rank, relative to the initial loss"),
+            "rank_code": Variable("functional rank, relative to the loss at rank 0"),
+            "trial_inputs": Variable("inputs of one trial", "time", "channel"),
+            "trial_targets": Variable(
+                "targets of that trial, where it is judged", "time", "channel"
+            ),
+            "trial_outputs": Variable("outputs of the trained network", "time", "channel"),
+        }
+
+    def coordinates(self) -> dict[str, np.ndarray]:
+        return {
+            "step": np.arange(POINTS + 1),
+            "singular_value": np.arange(1, min(self.shown, self.width) + 1),
+            "unit": np.arange(self.width),
+            "rank": np.arange(min(self.ranks, self.width) + 1),
+            "time": np.arange(LONGEST),
+            "channel": np.arange(CHANNELS),
+        }
+
+    def cell(self, batch: Batch) -> dict[str, np.ndarray]:
+        return self.networks(batch, self.width)
+
+    def lost_again(self, runs: xarray.Dataset) -> str:
+        """How many networks learned their task and lost it again, in a sentence."""
+        learned = self.counts(runs).values
+        lost = learned & (runs["iterate"].values == "best")
+        if not lost.any():
+            return ""
+        return (
+            f" {lost.sum()} of the {learned.sum()} networks that learned lost the task again by "
+            "the end and are shown where they were best."
+        )
+
+    def epoch_ratios(
+        self, runs: xarray.Dataset, task: str, weak: float, strong: float
+    ) -> xarray.DataArray:
+        """Epochs with strong connectivity over those with weak, seed by seed.
+
+        Zero where only the strong network learned, infinite where it did not.
+        """
+        slow, fast = (runs["epochs_needed"].sel(task=task, g=g, drop=True) for g in (weak, strong))
+        ratios = (fast / slow).where(np.isfinite(slow), 0.0)
+        return ratios.where(np.isfinite(fast), np.inf)
+
+
+def _recorded(epochs: int) -> list[int]:
+    """Epochs at which the loss is noted: dense at first, where strong connectivity is quick.
+
+    Each costs an evaluation beside the training step; between them the loss is interpolated.
+    """
+    dense, wide = np.arange(0, min(epochs, 200) + 1, 2), np.arange(210, epochs + 1, 10)
+    return sorted({*dense.tolist(), *wide.tolist(), epochs})
+
+
+@eqx.filter_jit
+def _loss(model: RateRNN, trials: Trials) -> jax.Array:
+    return trials.loss(model.run(trials.inputs))
+
+
+def smoothed_curve(losses: np.ndarray) -> dict[str, np.ndarray]:
+    """The loss at evenly spaced epochs, smoothed as `epochs_to_fraction` does."""
+    weights = np.ones(min(_SMOOTH, losses.size))
+    counts = np.convolve(np.ones(losses.size), weights, "same")
+    smooth = np.convolve(losses, weights, "same") / counts / losses[0]
+    places = np.linspace(0, losses.size - 1, POINTS + 1)
+    return {"epoch": places, "loss": np.interp(places, np.arange(losses.size), smooth)}
+
+
+def one_trial(trained: RateRNN, task: Task, key: jax.Array) -> dict[str, np.ndarray]:
+    """One fresh trial, padded to a common shape with NaN."""
+    trials = task.sample(key, 1)
+    judged = np.where(np.asarray(trials.mask)[:, :, None] > 0, trials.targets, np.nan)
+    values = {"inputs": trials.inputs, "targets": judged, "outputs": trained.run(trials.inputs)}
+    found = {}
+    for name, table in values.items():
+        trial = np.asarray(table)[0]
+        room = [(0, LONGEST - trial.shape[0]), (0, CHANNELS - trial.shape[1])]
+        found[f"trial_{name}"] = np.pad(trial.astype(float), room, constant_values=np.nan)
+    return found

@@ -1,0 +1,93 @@
+"""Gradient descent on W: two ways to the same weights, and the exact flow as its limit."""
+
+import numpy as np
+import pytest
+
+from tacit.theory.connectivity import (
+    FixedPoint,
+    LinearNetwork,
+    SimulatedTrial,
+    flow,
+    gradient_descent,
+)
+
+
+@pytest.mark.parametrize(("target", "g", "rate"), [(0.5, 0.6, 0.012), (2.0, 0.0, 0.006)])
+def test_the_fixed_point_is_where_the_simulated_trial_ends(target, g, rate):
+    network = LinearNetwork.random(24, g, seed=0)
+    fixed, timed = FixedPoint(network, target), SimulatedTrial(network, target)
+    runs = [gradient_descent(state, rate, 20) for state in (fixed, timed)]
+    np.testing.assert_allclose(runs[0].losses, runs[1].losses, rtol=1e-8)
+    np.testing.assert_allclose(runs[0].gradients, runs[1].gradients, rtol=1e-8)
+    np.testing.assert_allclose(fixed.change(), timed.W - network.W0, atol=1e-9)
+
+
+def test_descent_is_the_flow_to_first_order_in_its_rate():
+    network = LinearNetwork.random(50, 0.5, seed=1)
+    end = flow(*network, targets=1.0).learning_time()
+    exact = flow(*network, targets=1.0).change(end)
+    gaps = []
+    for epochs in (50, 100, 200):
+        state = FixedPoint(network, 1.0)
+        gradient_descent(state, end / epochs, epochs)
+        gaps.append(np.abs(state.change() - exact).max())
+    ratios = np.array(gaps[:-1]) / gaps[1:]
+    np.testing.assert_allclose(ratios, 2, rtol=0.1)
+
+
+def test_singular_values_are_those_of_the_change():
+    network = LinearNetwork.random(40, 0.5, seed=2)
+    epochs = np.array([0, 10, 30])
+    state = FixedPoint(network, 1.0)
+    gradient_descent(state, 0.01, 30)
+    found = state.singular_values(epochs, 4)
+    for row, epoch in zip(found, epochs, strict=True):
+        shorter = FixedPoint(network, 1.0)
+        gradient_descent(shorter, 0.01, int(epoch))
+        values = np.linalg.svd(shorter.change(), compute_uv=False)[:4]
+        np.testing.assert_allclose(row, values, atol=1e-12)
+
+
+def test_a_run_that_leaps_over_the_singularity_diverges_or_does_not_arrive():
+    state = FixedPoint(LinearNetwork.random(40, 0.8, seed=3), 4.0)
+    run = gradient_descent(state, 1.0, 50)
+    assert run.diverged or not (run.losses <= 0.05 * run.losses[0]).any()
+
+
+def test_divergence_ends_a_run():
+    network = LinearNetwork.random(20, 0.0, seed=3)
+    run = gradient_descent(FixedPoint(network, 5.0), 0.01, 10, lost=1.0, watch=lambda state: 7)
+    assert run.diverged
+    assert np.isnan(run.losses).all()
+    assert run.watched == [7]
+
+
+def test_one_seeds_networks_differ_in_their_strength_alone():
+    weak, strong = (LinearNetwork.random(30, g, seed=4) for g in (0.2, 0.8))
+    np.testing.assert_allclose(4 * weak.W0, strong.W0)
+    np.testing.assert_array_equal(weak.w, strong.w)
+    assert np.linalg.norm(strong.m) == pytest.approx(1)
+    assert strong.W0.std() == pytest.approx(0.8 / np.sqrt(30), rel=0.1)
+
+
+def test_single_precision_follows_double_before_the_crossing():
+    double = LinearNetwork.random(40, 0.5, seed=5)
+    runs = [
+        gradient_descent(
+            SimulatedTrial(network, 1.0, steps=100), 0.01, 10, watch=lambda trial: trial.W.dtype
+        )
+        for network in (double, double.astype(np.float32))
+    ]
+    assert [run.watched for run in runs] == [11 * [np.float64], 11 * [np.float32]]
+    np.testing.assert_allclose(runs[1].losses, runs[0].losses, rtol=1e-4)
+    np.testing.assert_allclose(runs[1].gradients, runs[0].gradients, rtol=1e-4)
+
+
+def test_an_eigenvalue_beyond_one_makes_the_gradient_explode():
+    network = LinearNetwork.random(40, 0.0, seed=6)
+    gradients = []
+    for size in (0.9, 1.1):
+        unstable = network._replace(W0=size * np.outer(network.m, network.m))
+        trial = SimulatedTrial(unstable, 4.0, steps=402)
+        gradients.append(gradient_descent(trial, 0.0, 0, lost=np.inf).gradients[0])
+    assert gradients[1] > 1e6 * gradients[0]
