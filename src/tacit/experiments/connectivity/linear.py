@@ -17,9 +17,9 @@ from tacit.theory.connectivity import (
     FixedPoint,
     LinearNetwork,
     conserved_drift,
-    flow,
     gradient_descent,
     large_n,
+    learning_curve,
     output_series,
     singular_value_series,
 )
@@ -121,7 +121,7 @@ class CurvesExperiment(LinearExperiment):
             network = LinearNetwork.random(self.width, g, seed=seed)
             state = FixedPoint(network, target)
             run = gradient_descent(state, rate, self.epochs)
-            exact = flow(*network, targets=target)
+            exact = learning_curve(*network, targets=target)
             ended, flow_time = (
                 self.learning_time(run, rate),
                 exact.learning_time(fraction=self.fraction),
