@@ -33,8 +33,8 @@ class Phase(FamilyExperiment):
         tuple(10.0**-k for k in range(31)), "initial scale αᴸ of the product", low=1e-100, high=1.0
     )
     # Where flow is run, as far as the grid has it.
-    flow_ratio: tuple[float, ...] = fixed((10.0, 1e4, 1e10, 1e16), "ratios of flow", low=1.0)
-    flow_scale: tuple[float, ...] = fixed((1e-1, 1e-10, 1e-20, 1e-30), "scales of flow")
+    flow_ratio: tuple[float, ...] = fixed((10.0, 1e4, 1e10, 1e16), "ratios of the flows", low=1.0)
+    flow_scale: tuple[float, ...] = fixed((1e-1, 1e-10, 1e-20, 1e-30), "scales of the flows")
     blocks: int = fixed(5, "rows and columns, n = d, the diagonal observed", low=2, high=50)
 
     presets = {
