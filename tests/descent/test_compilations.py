@@ -10,7 +10,7 @@ import pytest
 
 from tacit.descent import Averaged, Record, Stop, descend
 from tacit.descent._by_value import ByValue
-from tacit.descent._recent import Recent
+from tacit.descent._programs import Recent
 
 START = np.array([1.0, 2.0, 3.0], np.float32)
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.draw import Axis, Shade
+from tacit.draw._axis import linear_ticks, log_ticks, number_text, symlog_ticks
 from tacit.draw._palette import CATEGORICAL, channels, hex_of, readable_on
-from tacit.draw._ticks import linear_ticks, log_ticks, number_text, symlog_ticks
 
 SCALES = ["linear", "log", "symlog"]
 sizes = st.floats(1e-9, 1e9)

@@ -45,7 +45,9 @@ def crowded(legend="best"):
 def falling():
     """A curve that leaves the upper right corner free."""
     marks = [Line(STEPS, 1 / STEPS, label="loss"), Band(STEPS, 0.5 / STEPS, 2 / STEPS)]
-    return Panel("falling", Axis("step", scale="log"), Axis("loss", scale="log"), marks)
+    return Panel(
+        "falling", Axis("step", scale="log"), Axis("loss", scale="log"), marks, legend="best"
+    )
 
 
 def gaps():

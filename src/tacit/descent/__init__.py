@@ -6,14 +6,11 @@ from tacit.descent._clock import AbstractClock, HomogeneousClock
 from tacit.descent._descend import descend
 from tacit.descent._flow import Downhill, FlowState, GradientFlow
 from tacit.descent._gauss_newton import GaussNewton
-from tacit.descent._keys import lane_keys
-from tacit.descent._lanes import Lanes
+from tacit.descent._lanes import Lanes, lane_keys
 from tacit.descent._levenberg_marquardt import LevenbergMarquardt
 from tacit.descent._log_steps import log_spaced_steps
-from tacit.descent._method import AbstractMethod, Advance
+from tacit.descent._method import AbstractMethod, Advance, OptaxMethod
 from tacit.descent._objective import LossFunction, Objective
-from tacit.descent._optax import OptaxMethod
-from tacit.descent._outcome import Outcome
 from tacit.descent._problem import (
     BoundedCurvature,
     LeastSquares,
@@ -25,7 +22,7 @@ from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
 from tacit.descent._schedule import Cold, ScheduleResult, Stage, Warm, run_schedule
 from tacit.descent._stabilised import StabilisedRungeKutta
-from tacit.descent._stop import Stop
+from tacit.descent._stop import Outcome, Stop
 from tacit.descent._unrolled import Unrolled
 
 __all__ = [

@@ -8,9 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from tacit._types import Array, PyTree
-from tacit.descent._method import AbstractMethod, Advance
+from tacit.descent._method import AbstractMethod, Advance, as_method
 from tacit.descent._objective import Objective
-from tacit.descent._optax import as_method
 
 
 class AveragedState(eqx.Module):

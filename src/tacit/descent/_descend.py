@@ -25,8 +25,7 @@ from tacit.descent._checks import (
 from tacit.descent._flow import GradientFlow
 from tacit.descent._lanes import Lanes, is_array
 from tacit.descent._loop import Batch, run_lanes
-from tacit.descent._method import AbstractMethod
-from tacit.descent._optax import as_method
+from tacit.descent._method import AbstractMethod, as_method
 from tacit.descent._problem import LossOrProblem
 from tacit.descent._programs import static_kind
 from tacit.descent._progress import progress_bar

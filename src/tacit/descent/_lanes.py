@@ -1,4 +1,7 @@
-"""Many models of one shape as one pytree: every array has a leading axis, the lane."""
+"""Many models of one shape as one pytree: every array has a leading axis, the lane.
+
+Keys for lanes depend on each lane alone, so that its draws do not depend on those beside it.
+"""
 
 import itertools
 import math
@@ -10,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tacit._types import precise, x64_for
+from tacit._types import PRNGKeyArray, precise, x64_for
 
 T = TypeVar("T")
 Label: TypeAlias = int | float | str | bool
@@ -172,3 +175,29 @@ def _plain(value: Any) -> Label:
             "inside make"
         )
     return plain
+
+
+def lane_keys(stream: int, *numbers: np.ndarray) -> Lanes[PRNGKeyArray]:
+    """A key for each lane from its own integers, such as its seed and its training length.
+
+    It does not depend on the lanes beside it, so that a lane is the same in any batch.
+
+    **Arguments:**
+
+    - `stream`: what the key is for: starts and data, say, take keys of two streams.
+    - `numbers`: arrays with an integer for each lane; they are folded in one after the other.
+    """
+    shapes = {np.shape(column) for column in numbers}
+    if len(shapes) != 1 or len(next(iter(shapes))) != 1:
+        raise ValueError(
+            f"numbers: received the shapes {sorted(shapes)}, give one integer for each lane"
+        )
+    columns = [jnp.asarray(column, jnp.int32) for column in numbers]
+
+    def key_of(*own: jax.Array) -> PRNGKeyArray:
+        key = jax.random.key(stream)
+        for number in own:
+            key = jax.random.fold_in(key, number)
+        return key
+
+    return Lanes(jax.vmap(key_of)(*columns))

@@ -8,15 +8,14 @@ import jax
 import numpy as np
 
 from tacit._types import Array, PyTree
-from tacit.descent._outcome import Outcome
 from tacit.descent._plan import Packing, Plan, ProgramCosts
-from tacit.descent._programs import PROGRAMS_KEPT, run_compiled
+from tacit.descent._programs import PROGRAMS_KEPT, Recent, run_compiled
 from tacit.descent._progress import Progress
-from tacit.descent._recent import Recent
 from tacit.descent._result import Statistics
 from tacit.descent._result_builder import ResultBuilder
 from tacit.descent._segment import LaneInputs, Program, block_size, run_segment
 from tacit.descent._start import start_lanes
+from tacit.descent._stop import Outcome
 from tacit.descent._trial import errors_of_the_method
 
 LARGE = 8192  # parameters of one model from which it runs alone: twice the work weighs more

@@ -9,10 +9,10 @@ import numpy as np
 
 from tacit._types import PyTree
 from tacit.descent._lanes import Lanes, is_array
-from tacit.descent._outcome import outcome_names
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
 from tacit.descent._segment import Lane
+from tacit.descent._stop import outcome_names
 
 _KEPT = ("params", "best_params", "loss", "best_loss", "best_step", "steps", "status")
 

@@ -12,9 +12,9 @@ from tacit._types import Array, PRNGKeyArray, PyTree
 from tacit.descent._by_value import ByValue
 from tacit.descent._method import AbstractMethod, choose
 from tacit.descent._objective import Objective
-from tacit.descent._outcome import Outcome
 from tacit.descent._programs import run_compiled
 from tacit.descent._record import Measure
+from tacit.descent._stop import Outcome
 
 ROUND = 64  # steps of a block of lanes before the next has its turn
 BLOCK_NUMBERS = 4096  # parameters in a block of lanes, about

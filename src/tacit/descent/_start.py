@@ -15,8 +15,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal
 
 from tacit._types import PyTree
-from tacit.descent._programs import PROGRAMS_KEPT, run_compiled, static_kind
-from tacit.descent._recent import Recent
+from tacit.descent._programs import PROGRAMS_KEPT, Recent, run_compiled, static_kind
 from tacit.descent._segment import Lane, LaneInputs, Program
 
 

@@ -13,9 +13,8 @@ import jax.numpy as jnp
 
 from tacit._types import PyTree
 from tacit.descent._lanes import Lanes
-from tacit.descent._programs import PROGRAMS_KEPT, static_kind
+from tacit.descent._programs import PROGRAMS_KEPT, Recent, static_kind
 from tacit.descent._received import first_line, received
-from tacit.descent._recent import Recent
 from tacit.descent._segment import LaneInputs, Program
 
 _TRIED: Recent[None] = Recent(PROGRAMS_KEPT)

@@ -22,10 +22,10 @@ from tacit.draw._matplotlib_page import (
     axes_depth,
     extent,
     size_of,
+    style,
     text_width,
     wrapped,
 )
-from tacit.draw._matplotlib_style import style
 from tacit.draw._palette import ROLES
 
 if TYPE_CHECKING:

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.draw._axis import Floats
+from tacit.draw._axis import Floats, number_text
 from tacit.draw._figure import Panel
 from tacit.draw._heatmap import Heatmap
 from tacit.draw._marks import Band, HorizontalRule, Line, Mark, Points, Text, VerticalRule
 from tacit.draw._matplotlib_page import LABEL, size_of, wrapped
 from tacit.draw._palette import HATCH, NO_VALUE, PAPER, SPINE, blend, hex_of, readable_on
-from tacit.draw._ticks import number_text
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

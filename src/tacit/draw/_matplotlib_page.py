@@ -1,16 +1,18 @@
-"""The page around Matplotlib's panels: banner, title and caption, and the measuring of text.
+"""The page around Matplotlib's panels: style, banner, title, caption, and how text is measured.
 
 Lengths are in points, except those of the page, which are in inches as Matplotlib's are.
 """
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from tacit.draw._figure import Figure
-from tacit.draw._palette import BANNER_EDGE, BANNER_FILL, BANNER_INK, ROLES
+from tacit.draw._palette import BANNER_EDGE, BANNER_FILL, BANNER_INK, GRID, ROLES, SPINE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Sheet
+
 
 POINT = 1 / 72  # in inches
 TITLE, PANEL_TITLE, BANNER, LABEL, SMALL = 12.5, 9.5, 9.5, 9.0, 8.0
@@ -18,6 +20,53 @@ LINE_SPACING = 1.3
 _MARGIN = 9.0  # around the page
 _GAP = 8.0  # between title, panels and caption
 _PAD = 6.5  # above and below the words of the banner
+
+_STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # comes with Matplotlib, so that all machines draw the same
+    "font.size": 9.0,
+    "text.color": ROLES["ink"],
+    "axes.labelcolor": ROLES["ink"],
+    "axes.labelsize": LABEL,
+    "axes.labelpad": 4.0,
+    "axes.edgecolor": SPINE,
+    "axes.linewidth": 0.7,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "xtick.color": SPINE,
+    "ytick.color": SPINE,
+    "xtick.labelcolor": ROLES["ink"],
+    "ytick.labelcolor": ROLES["ink"],
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "xtick.major.size": 3.0,
+    "ytick.major.size": 3.0,
+    "xtick.minor.size": 1.6,
+    "ytick.minor.size": 1.6,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "hatch.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": SMALL,
+    "legend.handlelength": 1.9,
+    "legend.handletextpad": 0.6,
+    "legend.labelspacing": 0.4,
+    "legend.columnspacing": 1.4,
+    "legend.borderpad": 0.0,
+    "legend.borderaxespad": 0.0,
+    "svg.hashsalt": "tacit",  # else the names inside an SVG are drawn at random
+    "svg.fonttype": "path",
+}
+
+
+def style() -> AbstractContextManager[None]:
+    """Matplotlib's own defaults with this style on top, whatever the user's settings are."""
+    from matplotlib import style as styles
+
+    context: AbstractContextManager[None] = styles.context(["default", _STYLE])
+    return context
 
 
 class Page:

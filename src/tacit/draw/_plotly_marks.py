@@ -11,13 +11,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tacit.draw._axis import Axis, Floats
+from tacit.draw._axis import Axis, Floats, number_text
 from tacit.draw._figure import Panel
 from tacit.draw._heatmap import Heatmap
 from tacit.draw._marks import Band, HorizontalRule, Line, Mark, Points, Text, VerticalRule
 from tacit.draw._palette import HATCH, NO_VALUE, PAPER, hex_of, translucent
 from tacit.draw._plotly_page import LABEL, lines
-from tacit.draw._ticks import number_text
 
 Entry: TypeAlias = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tacit._files import write_atomically
 from tacit.draw._figure import Figure
 from tacit.draw._matplotlib import to_matplotlib
-from tacit.draw._matplotlib_style import style
+from tacit.draw._matplotlib_page import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet

@@ -14,8 +14,6 @@ from tacit.measures._change import (
     with_truncated_change,
 )
 from tacit.measures._crossing import crossing
-from tacit.measures._extrapolation import extrapolation_error, tail_errors
-from tacit.measures._hankel import hankel, hankel_singular_values
 from tacit.measures._leading_eigenvalues import leading_real_parts
 from tacit.measures._rank_rows import effective_ranks, stable_ranks
 from tacit.measures._ranks import (
@@ -29,6 +27,12 @@ from tacit.measures._ranks import (
     singular_values_or_nan,
     stable_rank,
     stable_rank_from_singular_values,
+)
+from tacit.measures._responses import (
+    extrapolation_error,
+    hankel,
+    hankel_singular_values,
+    tail_errors,
 )
 from tacit.measures._rotation import kernel_rotation, relative_change
 from tacit.measures._settling import settling_point

@@ -4,13 +4,12 @@ from tacit.models._deep_factorisation import DeepFactorisation
 from tacit.models._dense import Dense, Symmetric
 from tacit.models._diagonal import ConjugatePairs, Diagonal
 from tacit.models._gru import GRU
-from tacit.models._linear_rnn import LinearRNN
+from tacit.models._linear_rnn import LinearRNN, impulse_responses, random_linear_rnns
 from tacit.models._lstm import LSTM
 from tacit.models._rate_recurrence import identity
 from tacit.models._rate_rnn import BY_MAPS, BY_VECTORS, Parametrisation, RateRNN
 from tacit.models._scaled_conv import ScaledConv
 from tacit.models._scaled_linear_rnn import ScaledLinearRNN
-from tacit.models._stacked_linear_rnns import impulse_responses, random_linear_rnns
 from tacit.models._stacked_lstm import StackedLSTM
 from tacit.models._transition import AbstractTransition
 from tacit.models._xavier import xavier_gated, xavier_linear_rnn

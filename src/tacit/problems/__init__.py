@@ -11,7 +11,6 @@ from tacit.problems._lag_weights import (
 )
 from tacit.problems._linear_data import LinearDataLoss, LinearSampledLoss, second_moment_root
 from tacit.problems._memoryless_teachers import linear_teacher, memoryless_teacher
-from tacit.problems._named_teachers import TEACHER_NAMES, named_teacher, teacher_responses
 from tacit.problems._outputs import outputs
 from tacit.problems._pattern import Pattern
 from tacit.problems._population import PopulationLoss
@@ -24,14 +23,18 @@ from tacit.problems._rational_teacher import rational_teacher
 from tacit.problems._response_loss import ResponseLoss, response
 from tacit.problems._sentences import Seeded, SentenceBatches, Sentences
 from tacit.problems._sequences import SequenceBatches, SequenceLoss
-from tacit.problems._spectra import even_spectrum, random_spectrum
 from tacit.problems._teachers import (
+    TEACHER_NAMES,
     balanced_teacher,
     delay_teacher,
     equal_weights,
+    even_spectrum,
     gaussian_weights,
+    named_teacher,
+    random_spectrum,
     random_unbalanced_teacher,
     spread_weights,
+    teacher_responses,
 )
 from tacit.problems.tasks import Cosine, FlipFlop, Mante, Romo, Simple, Task, TaskLoss, Trials
 

@@ -1,16 +1,41 @@
-"""Linear teachers (lowdim, appendix B.2): balanced, delay, random unbalanced.
+"""Linear teachers (lowdim, appendix B.2): balanced, delay, random unbalanced, and their spectra.
 
 A balanced teacher has a symmetric A and B = Cᵀ. With one input and output its impulse response is
 Σ p_i λ_i^j with weights p_i = B_i² ≥ 0: the moments of a positive measure on its eigenvalues. With
 m inputs and outputs the weights are positive semidefinite m × m matrices.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from tacit._types import Array, Float, PRNGKeyArray, precise
-from tacit.models import Dense, Diagonal, LinearRNN
+from tacit.models import Dense, Diagonal, LinearRNN, impulse_responses
+
+
+def even_spectrum(order: int, low: float, high: float) -> Float[np.ndarray, " order"]:
+    """Eigenvalues evenly spaced over [low, high], ends included."""
+    _check_spectrum(order, low, high)
+    return np.linspace(low, high, order)
+
+
+def random_spectrum(
+    order: int, low: float, high: float, *, key: PRNGKeyArray
+) -> Float[np.ndarray, " order"]:
+    """Eigenvalues drawn uniformly from [low, high], sorted."""
+    _check_spectrum(order, low, high)
+    with jax.enable_x64(True):
+        drawn = jax.random.uniform(key, (order,), jnp.float64, low, high)
+    return np.sort(np.asarray(drawn))
+
+
+def _check_spectrum(order: int, low: float, high: float) -> None:
+    if order < 1:
+        raise ValueError(f"order: received {order!r}, it must be at least 1")
+    if not low <= high:
+        raise ValueError(f"low: received {low!r}, it must not be above high = {high!r}")
 
 
 def gaussian_weights(
@@ -93,3 +118,42 @@ def _chain(diagonal: np.ndarray, above: np.ndarray) -> LinearRNN:
 def _check_order(order: int) -> None:
     if isinstance(order, bool) or int(order) != order or order < 1:
         raise ValueError(f"order: received {order!r}, it must be a whole number of at least 1")
+
+
+TEACHER_NAMES = ("even", "random", "well-conditioned")
+
+
+def named_teacher(name: str, order: int, *, key: PRNGKeyArray) -> LinearRNN:
+    """A balanced teacher of one input and output, by the name of its spectrum.
+
+    - "even": eigenvalues evenly in [0.6, 1.05], Gaussian weights: lowdim's, appendix B.2.1.
+    - "random": eigenvalues at random in [0.6, 1.05], Gaussian weights.
+    - "well-conditioned": eigenvalues evenly in [−1, 1], equal weights; nothing in it is random.
+    """
+    if name == "even":
+        return balanced_teacher(even_spectrum(order, 0.6, 1.05), gaussian_weights(order, key=key))
+    if name == "random":
+        spectrum_key, weights_key = jax.random.split(key)
+        spectrum = random_spectrum(order, 0.6, 1.05, key=spectrum_key)
+        return balanced_teacher(spectrum, gaussian_weights(order, key=weights_key))
+    if name == "well-conditioned":
+        return balanced_teacher(even_spectrum(order, -1.0, 1.0), equal_weights(order))
+    raise ValueError(f"name: received {name!r}, it must be one of {', '.join(TEACHER_NAMES)}")
+
+
+def teacher_responses(
+    make: Callable[..., LinearRNN], seeds: np.ndarray, *, lags: int
+) -> Float[np.ndarray, "lane lag output input"]:
+    """The impulse responses of one teacher for each lane; lanes of one seed share their teacher.
+
+    **Arguments:**
+
+    - `make`: makes a teacher, given `key=…`; all teachers have one shape.
+    - `seeds`: of the lanes' teachers.
+    - `lags`: how many there are of each response.
+    """
+    distinct, place = np.unique(seeds, return_inverse=True)
+    teachers = [make(key=jax.random.fold_in(jax.random.key(0), int(s))) for s in distinct]
+    with jax.enable_x64(True):
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *teachers)
+    return impulse_responses(stacked, lags)[place]
