@@ -29,5 +29,7 @@ def test_our_problems_offer_what_the_protocols_name(problem, protocol, methods):
 
 
 def test_one_model_and_lanes_are_told_apart():
-    single_or_lanes = [typing.get_type_hints(one)["return"] for one in typing.get_overloads(descend)]
+    single_or_lanes = [
+        typing.get_type_hints(one)["return"] for one in typing.get_overloads(descend)
+    ]
     assert len(set(map(str, single_or_lanes))) == 2
