@@ -1,4 +1,4 @@
-"""What a type checker sees: the package is typed, and problems follow the protocols."""
+"""What a type checker sees: the package is marked as typed, problems follow the protocols."""
 
 import importlib.resources
 import typing

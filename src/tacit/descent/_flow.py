@@ -115,16 +115,16 @@ class GradientFlow(AbstractMethod):
                 f"first must be a step size above 0, got {self.first!r}; leave it out to let the "
                 "controller guess"
             )
-        for name, kind in (
-            ("solver", diffrax.AbstractSolver),
-            ("clock", AbstractClock),
-            ("controller", diffrax.AbstractStepSizeController),
+        for name, kind, words in (
+            ("solver", diffrax.AbstractSolver, "a Diffrax solver"),
+            ("clock", AbstractClock, "a clock"),
+            ("controller", diffrax.AbstractStepSizeController, "a Diffrax controller"),
         ):
             value = getattr(self, name)
             if not isinstance(value, kind) and (value is not None or name == "solver"):
                 raise ValueError(
-                    f"{name} must be an instance of {kind.__name__}, got {received(value)}; write "
-                    f"for instance {_EXAMPLES[name]}"
+                    f"{name} must be {words}, got {received(value)}; write for instance "
+                    f"{_EXAMPLES[name]}"
                 )
 
     @property
