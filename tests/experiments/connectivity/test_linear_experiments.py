@@ -6,7 +6,7 @@ import pytest
 from tacit.experiments import find_experiment, reproduce
 from tacit.experiments.connectivity.figs4 import FigS4
 from tacit.experiments.connectivity.linear import LinearExperiment, paper_rate
-from tacit.theory.connectivity import Descent
+from tacit.theory.connectivity import DescentCurve
 
 IDS = ("connectivity/fig3", "connectivity/figs3", "connectivity/fig4", "connectivity/exact")
 
@@ -18,7 +18,7 @@ def results(tmp_path_factory):
 
 def ended(losses, *, diverged=False):
     """A run with these losses."""
-    return Descent(np.asarray(losses, float), np.ones(len(losses)), [], diverged)
+    return DescentCurve(np.asarray(losses, float), np.ones(len(losses)), [], diverged)
 
 
 @pytest.mark.parametrize("name", IDS)

@@ -35,14 +35,14 @@ class Fig3(CurvesExperiment):
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, end = Claims("Figure 3 (ours)"), f"{self.fraction:.0%}"
-        counted = self.counted(runs, "learning_time") / runs["flow_time"]
+        ratio = self.counted(runs, "learning_time") / runs["flow_time"]
         last = self.counted(runs, "singular").isel(step=-1)
         for target, g in ((target, g) for target in self.target for g in self.g):
             here = dict(target=target, g=g)
             name = f"ẑ = {target:g}, g = {g:g}"
             claim.mean(
                 f"exact flow, {name}",
-                np.abs(counted.sel(here) - 1),
+                abs(ratio.sel(here) - 1),
                 at_most=0.05,
                 says=f"For {name}, simulation takes the time to {end} that its network's "
                 "exact flow predicts: the mean relative difference is 5% at most.",
@@ -92,7 +92,7 @@ class Fig3(CurvesExperiment):
         mean = table.mean(axis=0)
         below = np.flatnonzero(mean <= self.fraction)
         last = int(below[0]) + 1 if below.size else len(mean)
-        series = self.curve(runs, "series_loss", target, g).dropna("seed").isel(seed=0)
+        series = self.theory(runs, "series_loss", target, g)
         gap = np.abs(series.values - mean)[:last]
         worst = int(np.argmax(gap))
         return float(gap[worst]), float(2 * table[:, worst].std(ddof=1) / np.sqrt(len(table)))
@@ -117,17 +117,19 @@ class Fig3(CurvesExperiment):
         highest = 1e-9
         for colour, g in enumerate(self.g):
             for number, words, width in ((1, "s₁", 2.4), (2, "s₂", 1.2)):
-                simulated, limit, series = (
-                    self.curve(runs, name, target, g).sel(singular_value=number)
-                    for name in ("singular", "limit_singular", "series_singular")
+                chosen = dict(singular_value=number)
+                simulated = self.curve(runs, "singular", target, g).sel(chosen)
+                limit, series = (
+                    self.theory(runs, name, target, g).sel(chosen)
+                    for name in ("limit_singular", "series_singular")
                 )
                 highest = max(highest, float(simulated.mean("seed").max()))
-                third = until(series.isel(seed=0), 1.3 * highest)
+                third = until(series, 1.3 * highest)
                 marks += [
                     *mean_marks(simulated, f"g = {g:g}: {words}", colour, width),
                     Line(
                         limit.step,
-                        limit.isel(seed=0),
+                        limit,
                         label="exact, large N",
                         colour="ink",
                         style="dotted",

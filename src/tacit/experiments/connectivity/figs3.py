@@ -73,10 +73,9 @@ class FigS3(CurvesExperiment):
 
     def _panel(self, runs: xarray.Dataset, target: float, g: float) -> Panel:
         marks: list[Mark] = []
-        mean, exact, series = (
-            curve.mean("seed") if name == "singular" else curve.isel(seed=0)
-            for name in ("singular", "limit_singular", "series_singular")
-            for curve in [self.curve(runs, name, target, g)]
+        mean = self.curve(runs, "singular", target, g).mean("seed")
+        exact, series = (
+            self.theory(runs, name, target, g) for name in ("limit_singular", "series_singular")
         )
         for number, shade in zip(range(1, SHOWN + 1), Shade.family(SHOWN), strict=True):
             here = dict(singular_value=number)

@@ -14,7 +14,7 @@ from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points, 
 from tacit.experiments import Batch, Claims, Variable, fixed, stacked, swept
 from tacit.experiments.connectivity.linear import SHOWN, SUBSCRIPTS, LinearExperiment
 from tacit.measures import leading_real_parts
-from tacit.theory.connectivity import Descent, LinearNetwork, SimulatedTrial, gradient_descent
+from tacit.theory.connectivity import DescentCurve, LinearNetwork, SimulatedTrial, gradient_descent
 
 FATES = {"smooth": 0, "recovered": 2, "stuck": 4, "diverged": 1}  # with their colours
 JUMP = 0.1  # of L₀: a rise of the loss in one epoch by more breaks the smooth descent
@@ -80,7 +80,7 @@ class FigS4(LinearExperiment):
             rows.append(row)
         return stacked(rows)
 
-    def fate(self, run: Descent) -> str:
+    def fate(self, run: DescentCurve) -> str:
         """What became of a network; the figure's caption says what the words mean."""
         if run.diverged:
             return "diverged"

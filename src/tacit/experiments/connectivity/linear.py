@@ -13,7 +13,7 @@ from tacit import measures
 from tacit.draw import Axis, Band, HorizontalRule, Line, Mark, Panel, VerticalRule
 from tacit.experiments import Batch, Experiment, Variable, fixed, stacked, swept
 from tacit.theory.connectivity import (
-    Descent,
+    DescentCurve,
     FixedPoint,
     LinearNetwork,
     conserved_drift,
@@ -55,14 +55,14 @@ class LinearExperiment(Experiment):
 
     batch_by: ClassVar[str | tuple[str, ...]] = ("target", "g")
 
-    def learning_time(self, run: Descent, rate: float) -> float:
+    def learning_time(self, run: DescentCurve, rate: float) -> float:
         """τ = η × epochs when the loss first falls to the fraction, straight in its logarithm."""
         level = self.fraction * run.losses[0]
         epochs = np.arange(len(run.losses))
         return rate * float(measures.crossing(epochs, run.losses, level, falling=True, log_y=True))
 
 
-def outcome(run: Descent, learning_time: float) -> str:
+def outcome(run: DescentCurve, learning_time: float) -> str:
     """How a descent ended."""
     if run.diverged:
         return "diverged"
@@ -145,18 +145,22 @@ class CurvesExperiment(LinearExperiment):
 
     def curve(self, runs: xarray.Dataset, name: str, target: float, g: float) -> xarray.DataArray:
         """A stored curve of the runs of one target and strength, against β²τ along `step`."""
-        times = runs["time"].sel(target=target, g=g).isel(seed=0).values / (1 - g**2) ** 2
+        times = runs["time"].sel(target=target, g=g).max("seed").values / (1 - g**2) ** 2
         return self.counted(runs, name).sel(target=target, g=g).assign_coords(step=times)
+
+    def theory(self, runs: xarray.Dataset, name: str, target: float, g: float) -> xarray.DataArray:
+        """A predicted curve in the same way; it is the same for all seeds, diverged or not."""
+        curve = self.curve(runs, name, target, g)
+        return curve.copy(data=runs[name].sel(target=target, g=g)).max("seed")
 
     def loss_panel(self, runs: xarray.Dataset, target: float) -> Panel:
         """Loss against scaled time: simulation, its exact theory, third order and its radius."""
         marks: list[Mark] = [HorizontalRule(self.fraction, label=f"{self.fraction:.0%} of L₀")]
         for colour, g in enumerate(self.g):
             limit, series = (
-                self.curve(runs, name, target, g).isel(seed=0)
-                for name in ("limit_loss", "series_loss")
+                self.theory(runs, name, target, g) for name in ("limit_loss", "series_loss")
             )
-            radius = runs["radius"].sel(target=target, g=g).isel(seed=0) / (1 - g**2) ** 2
+            radius = runs["radius"].sel(target=target, g=g).max() / (1 - g**2) ** 2
             words = ("third order", "radius of convergence") if colour == 0 else (None, None)
             marks += [
                 *mean_marks(self.curve(runs, "loss", target, g), f"g = {g:g}", colour, 2.4),

@@ -236,12 +236,14 @@ class SentimentExperiment(Experiment):
         if not all(np.isfinite(W).all() for W in after.values()):
             return found
 
-        def told(matrices: Mapping[str, np.ndarray]) -> np.ndarray:
+        def score(matrices: Mapping[str, np.ndarray]) -> np.ndarray:
             """Loss and accuracy of each split with other matrices: (2, split)."""
             model = _replaced(final, matrices) if matrices else final
-            return np.array([np.asarray(_told(model, judged[split]), float) for split in SPLITS]).T
+            return np.array(
+                [np.asarray(_loss_and_accuracy(model, judged[split]), float) for split in SPLITS]
+            ).T
 
-        found["final_loss"], found["final_accuracy"] = told({})
+        found["final_loss"], found["final_accuracy"] = score({})
         change = {name: after[name] - before[name] for name in MATRICES}
         for place, name in enumerate(MATRICES):
             for kind, W in (("initial", before), ("final", after), ("change", change)):
@@ -256,10 +258,10 @@ class SentimentExperiment(Experiment):
                 summed = {
                     name: base[name] + part for name, part in zip(TRUNCATED, low, strict=True)
                 }
-                found["truncated_accuracy"][:, place, number] = told(summed)[1]
+                found["truncated_accuracy"][:, place, number] = score(summed)[1]
         mixed = {name: np.asarray(measures.shuffled(before[name], seed=seed)) for name in TRUNCATED}
         shuffled = {name: mixed[name] + after[name] - before[name] for name in TRUNCATED}
-        found["shuffled_accuracy"] = told(shuffled)[1]
+        found["shuffled_accuracy"] = score(shuffled)[1]
         return found
 
     def leading_share(self, runs: xarray.Dataset, matrix: str) -> xarray.DataArray:
@@ -316,7 +318,7 @@ def _watch(sentences: Sentences) -> Callable[[Seeded], jax.Array]:
 
 
 @eqx.filter_jit
-def _told(model: StackedLSTM, sentences: Sentences) -> jax.Array:
+def _loss_and_accuracy(model: StackedLSTM, sentences: Sentences) -> jax.Array:
     return jnp.stack(sentences.loss_and_accuracy(model))
 
 

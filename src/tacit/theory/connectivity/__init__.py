@@ -8,7 +8,7 @@ The network's output is z = wᵀ(I − W)⁻¹m. Gradient flow on ½(ẑ − z)�
 
 from tacit.theory.connectivity._conserved import Conserved, conserved, conserved_drift
 from tacit.theory.connectivity._descent import (
-    Descent,
+    DescentCurve,
     FixedPoint,
     LinearNetwork,
     SimulatedTrial,
@@ -34,7 +34,7 @@ from tacit.theory.connectivity._spectrum import LimitSpectrum, limit_spectrum
 
 __all__ = [
     "Conserved",
-    "Descent",
+    "DescentCurve",
     "FixedPoint",
     "LearningCurve",
     "LimitSpectrum",

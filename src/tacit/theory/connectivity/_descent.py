@@ -64,7 +64,7 @@ class TrainedState(abc.ABC):
 State = TypeVar("State", bound=TrainedState)
 
 
-class Descent(NamedTuple):
+class DescentCurve(NamedTuple):
     """What gradient descent leaves; NaN after an epoch at which the output diverged."""
 
     losses: Float[np.ndarray, " epochs_and_one"]
@@ -81,7 +81,7 @@ def gradient_descent(
     *,
     lost: float = 1e6,
     watch: Callable[[State], Any] | None = None,
-) -> Descent:
+) -> DescentCurve:
     """Move a state for so many epochs.
 
     **Arguments:**
@@ -97,11 +97,11 @@ def gradient_descent(
         if watch is not None:
             watched.append(watch(state))
         if not state.error() < lost:
-            return Descent(losses, gradients, watched, True)
+            return DescentCurve(losses, gradients, watched, True)
         losses[epoch], gradients[epoch] = state.loss_and_gradient()
         if epoch < epochs:
             state.step(rate)
-    return Descent(losses, gradients, watched, False)
+    return DescentCurve(losses, gradients, watched, False)
 
 
 @final
