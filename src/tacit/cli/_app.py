@@ -102,7 +102,7 @@ def reproduce_command(
         ),
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Move stored results aside and start anew.")
+        bool, typer.Option("--fresh", help="Move stored results aside and start over.")
     ] = False,
     compare: Annotated[
         bool, typer.Option("--compare", help="Show what moved since the committed reference.")

@@ -210,7 +210,7 @@ class Program(eqx.Module):
     ) -> tuple[Lane, Array]:
         """The same, one block of running lanes after another, in rounds of a few steps.
 
-        Blocks are formed anew in every round, so lanes that have ended cost nothing.
+        Blocks are formed again in every round, so lanes that have ended cost nothing.
         """
         count, size = lanes.status.size, block_size(lanes)
         beyond = jnp.arange(count, -(-count // size) * size)  # fill the last block; never written

@@ -6,4 +6,4 @@ __all__ = ["ReproductionError", "UsageError", "nearest"]
 
 
 class ReproductionError(RuntimeError):
-    """A run of which nothing came out: every batch failed. Its notes hold the first traceback."""
+    """A run without any result: every batch failed. Its notes hold the first traceback."""

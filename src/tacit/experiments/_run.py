@@ -97,7 +97,7 @@ def reproduce(
       parameters takes none.
     - `seeds`: run the seeds 0, …, seeds − 1.
     - `results`: the folder of results; `TACIT_RESULTS` or `./results` if None.
-    - `fresh`: move the store that is there aside and start anew.
+    - `fresh`: move the existing store aside and start over.
     - `executor`: any `concurrent.futures.Executor`; None computes in this process. See
       `tacit.sweep.ProcessWorkers` and `tacit.sweep.dask_workers`.
     - `retries`: how often a batch that raised is tried again, before its cells are tried alone.

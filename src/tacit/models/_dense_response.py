@@ -35,7 +35,7 @@ def dense_krylov(
     return _states(matrix, vectors, length).transpose(0, 2, 1)
 
 
-# Compiled here for calls outside a compiled loop, where each scan would be compiled anew.
+# Compiled here for calls outside a compiled loop, where each scan would be compiled again.
 @functools.partial(jax.jit, static_argnums=(3, 4))
 def dense_response(
     A: Float[Array, "d d"],

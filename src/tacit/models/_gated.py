@@ -91,7 +91,7 @@ class AbstractGated(eqx.Module):
         return checked_inputs(inputs, axes, count, dtype)
 
 
-# Compiled here for calls outside a compiled loop, where the scan would be compiled anew each time.
+# Compiled here for calls outside a compiled loop, where the scan would be compiled again each time.
 @jax.jit
 def _simulate(
     model: AbstractGated, inputs: Float[Array, "time batch inputs"]

@@ -212,7 +212,7 @@ class LinearRNN(eqx.Module):
             return cls(A, B, None if balanced else C)
 
 
-# Compiled here for calls outside a compiled loop, where the scan would be compiled anew each time.
+# Compiled here for calls outside a compiled loop, where the scan would be compiled again each time.
 @jax.jit
 def _simulate(
     model: LinearRNN, inputs: Float[Array, "time inputs"], state: Float[Array, " d"]

@@ -173,7 +173,7 @@ class RateRNN(eqx.Module):
             )
 
 
-# Compiled here for calls outside a compiled loop, where the scan would be compiled anew each time.
+# Compiled here for calls outside a compiled loop, where the scan would be compiled again each time.
 # Time goes first, so that a step of the loop reads one block.
 @jax.jit
 def _rates(model: RateRNN, inputs: Array) -> Float[Array, "batch time n"]:

@@ -24,7 +24,7 @@ def outputs(
     if hasattr(model, "simulate"):
         return jax.vmap(model.simulate)(inputs)
     raise ValueError(
-        f"a model of sequences needs simulate(inputs), which {type(model).__name__} has not"
+        f"a model of sequences needs simulate(inputs), which {type(model).__name__} lacks"
     )
 
 

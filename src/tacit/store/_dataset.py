@@ -50,7 +50,7 @@ def _part_array(
     if name not in arrays:
         raise StoreError(
             f"{part} has no variable {name!r}: it was written by another state of the experiment; "
-            "raise the experiment's version, or start anew with --fresh"
+            "raise the experiment's version, or start over with --fresh"
         )
     found = arrays[name][np.asarray(rows)]
     if found.shape[1:] != shape:

@@ -100,7 +100,7 @@ class Store:
         if differing:
             words = " and ".join(f"{k} {theirs.get(k)} (now {mine[k]})" for k in differing)
             raise StoreError(
-                f"{self.path} holds results of {words}: --fresh moves them aside and starts anew"
+                f"{self.path} holds results of {words}: --fresh moves them aside and starts over"
             )
 
     # Reading

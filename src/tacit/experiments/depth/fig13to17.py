@@ -1,7 +1,7 @@
 """depth, Figures 13 to 17: is the bias of depth one of gradient flow alone?
 
 The comparison: the stable rank of a completed 5 × 5 matrix, its diagonal of ones observed, against
-depth and initial scale, for stochastic gradient descent (one entry a step), momentum, Adam,
+depth and initial scale, for stochastic gradient descent (one entry per step), momentum, Adam,
 RMSProp and Adagrad with PyTorch's default hyper-parameters. Runs are gated by the loss of their
 best iterate, and how they ended is counted: not every one of these methods settles.
 """
