@@ -166,7 +166,7 @@ class StackedLSTM(eqx.Module):
             )
 
 
-# Compiled here for calls outside a compiled loop, where the scans would be compiled again each time.
+# Compiled here for calls outside a compiled loop, which would compile the scans again each time.
 @functools.partial(jax.jit, static_argnames="dropout")
 def _outputs(
     model: StackedLSTM,

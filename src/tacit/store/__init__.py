@@ -1,4 +1,4 @@
-"""Stored results: one immutable file per batch, cells addressed by content, xarray on the way out."""
+"""Stored results: one immutable file per batch, cells addressed by content, xarray to read."""
 
 from tacit._files import WriteError, write_atomically
 from tacit.store._errors import StoreError
