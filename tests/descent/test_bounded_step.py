@@ -57,5 +57,5 @@ def test_a_fraction_that_cannot_be_stable_is_refused(fraction):
 
 
 def test_a_problem_without_a_curvature_is_refused():
-    with pytest.raises(ValueError, match="must have downhill\(model\)"):
+    with pytest.raises(ValueError, match=r"must have downhill\(model\)"):
         descend(np.ones(2), lambda x: jnp.sum(x**2), BoundedStep(), stop=Stop(1))

@@ -1,4 +1,7 @@
-"""Gradient flow as a descent: lanes, clocks, times, outcomes, reports, precision, bad input."""
+"""Gradient flow as a descent: lanes, clocks, times, outcomes, reports, precision, bad input.
+
+One test looks inside, to force packing, which otherwise depends on measured times.
+"""
 
 import diffrax
 import equinox as eqx
