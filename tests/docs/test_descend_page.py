@@ -24,15 +24,15 @@ def after():
 
 
 def test_one_model_and_its_end(after):
-    one, wild = after[0]["result"], after[1]["wild"]
+    one, wild = after[0]["result"], after[0]["wild"]
     assert one.outcome == "converged"
     assert one.loss <= 1e-8
     assert one.model["a"].shape == (3,)
-    assert wild.steps < 100
+    assert wild.outcome == "diverged"
 
 
 def test_lanes_and_grids_have_their_labels(after):
-    lanes, grid, momenta = (after[place]["result"] for place in (2, 3, 4))
+    lanes, grid, momenta = (after[place]["result"] for place in (1, 2, 3))
     assert lanes.outcomes == {"stopped": 4}
     assert lanes.loss.shape == (4,)
     labelled = grid.to_xarray().loss
@@ -42,17 +42,16 @@ def test_lanes_and_grids_have_their_labels(after):
 
 
 def test_records_are_at_their_times(after):
-    result = after[5]["result"]
+    result = after[4]["result"]
     data = result.to_xarray()
     assert data.time.values.tolist() == [0.0, 1.0, 5.0]
     assert data.recorded_product.sel(time=0.0).values == pytest.approx(np.full(3, 0.02))
     assert (np.diff(data.recorded_loss) < 0).all()
 
 
-def test_problems_offer_residuals_and_draw_data(after):
-    assert after[6]["exact"].outcome == "converged"
-    assert after[6]["exact"].steps < 50
-    assert after[6]["result"].outcome == "stopped"
+def test_a_problem_offers_residuals(after):
+    assert after[5]["exact"].outcome == "converged"
+    assert after[5]["exact"].steps < 50
 
 
 def test_the_public_names_are_there_and_documented():
