@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tacit.cli._app import run
+from tacit.cli import run
 
 LAMP = '''
 """How long lamps burn: cells that sleep, and that fail when they are told to."""

@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from tacit.experiments import _registry as registry
+GROUP = "tacit.experiments"  # the group of entry points
 
 LACKING = """
 from lamp import Lamp
@@ -24,11 +24,11 @@ def two(tacit, monkeypatch):
     (tacit.folder / "candle.py").write_text(LACKING)
     monkeypatch.syspath_prepend(str(tacit.folder))
     points = [
-        EntryPoint("mine/candle", "candle:Candle", registry.ENTRY_POINTS),
-        EntryPoint("mine/lamp", "lamp:Lamp", registry.ENTRY_POINTS),
+        EntryPoint("mine/candle", "candle:Candle", GROUP),
+        EntryPoint("mine/lamp", "lamp:Lamp", GROUP),
     ]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points)
-    monkeypatch.setattr(registry, "BUILT_IN", {})
+    monkeypatch.setattr("tacit.experiments._registry.entry_points", lambda group: points)
+    monkeypatch.setattr("tacit.experiments._registry.BUILT_IN", {})
     return tacit
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.cli._app import run
+from tacit.cli import run
 
 OWN = '''
 """An experiment of a user's own."""

@@ -1,4 +1,7 @@
-"""More lanes than are computed at a time: what a lane does cannot depend on its block."""
+"""More lanes than are computed at a time: what a lane does cannot depend on its block.
+
+One test looks inside: no result shows the size of a block.
+"""
 
 import equinox as eqx
 import jax

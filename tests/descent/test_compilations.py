@@ -1,4 +1,7 @@
-"""Equal methods written twice are one program; the programs that are kept are bounded."""
+"""Equal methods written twice are one program; the programs that are kept are bounded.
+
+Some tests look inside: a key or a bound that is wrong costs compilations, and no result shows it.
+"""
 
 import contextlib
 

@@ -1,4 +1,7 @@
-"""Gradient flow as a descent: lanes, clocks, times, outcomes, reports, precision, bad input."""
+"""Gradient flow as a descent: lanes, clocks, times, outcomes, reports, precision, bad input.
+
+One test looks inside, to force packing, which otherwise depends on measured times.
+"""
 
 import diffrax
 import equinox as eqx
@@ -288,14 +291,14 @@ def test_a_clock_in_float32():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"rtol": 0.0}, "rtol must lie in .* got 0.0"),
+        ({"rtol": 0.0}, "rtol: received 0.0, it must lie in"),
         ({"rtol": 2.0}, "rtol"),
         ({"atol": float("nan")}, "atol"),
-        ({"until": 0.0}, "until must be a time above 0, got 0.0"),
+        ({"until": 0.0}, "until: received 0.0, it must be a time above 0"),
         ({"until": float("nan")}, "until"),
         ({"first": 0.0}, "first"),
-        ({"solver": "tsit5"}, "solver must be a Diffrax solver, got 'tsit5'"),
-        ({"solver": diffrax.Tsit5}, "solver must be a Diffrax solver"),
+        ({"solver": "tsit5"}, "solver: received 'tsit5', it must be a Diffrax solver"),
+        ({"solver": diffrax.Tsit5}, "solver: received the class Tsit5, it must"),
     ],
 )
 def test_wrong_arguments_are_refused(options, words):
@@ -307,15 +310,20 @@ def test_wrong_combinations_are_refused():
     def run(method):
         descend(np.ones(2), square, method, stop=Stop(3))
 
-    with pytest.raises(ValueError, match=r"no residuals\(model\)"):
+    with pytest.raises(ValueError, match=r"it must have residuals\(model\)"):
         run(GradientFlow(GaussNewton()))
-    with pytest.raises(ValueError, match="GaussNewton takes no clock"):
+    with pytest.raises(
+        ValueError, match="clock: received HomogeneousClock, it must be None for GaussNewton"
+    ):
         run(GradientFlow(GaussNewton(), clock=HomogeneousClock(3)))
-    with pytest.raises(ValueError, match=r"method could not.*does not provide error estimates"):
+    with pytest.raises(ValueError, match=r"method: received .*does not provide error estimates"):
         run(GradientFlow(diffrax.Euler()))
-    with pytest.raises(ValueError, match="degree must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="degree: received 0, it must be at least 1"):
         HomogeneousClock(0)
-    with pytest.raises(ValueError, match="most >= 2"):
+    with pytest.raises(
+        ValueError,
+        match=r"most, iterations, margin: received 1, 2 and 1.2, they must be at least 2",
+    ):
         StabilisedRungeKutta(most=1)
     for solver in (diffrax.Heun(), diffrax.Kvaerno5(), "tsit5"):
         with pytest.raises(ValueError, match="such as Tsit5"):

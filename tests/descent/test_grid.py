@@ -97,13 +97,22 @@ def test_labels_follow_replacements_and_not_selections():
 @pytest.mark.parametrize(
     ("use", "words"),
     [
-        (lambda: Lanes.grid(lambda: 1), "axes is empty"),
-        (lambda: Lanes.grid(3, seed=[1]), "make must be a function.*got 3"),
-        (lambda: Lanes.grid(start, seed=[]), "seed must hold different values"),
-        (lambda: Lanes.grid(start, seed=[1, 1]), r"seed must hold different.*\[1, 1\]"),
-        (lambda: Lanes.grid(start, seed=[np.ones(2)]), "a label must be a number or a word"),
+        (lambda: Lanes.grid(lambda: 1), "axes: received none"),
+        (lambda: Lanes.grid(3, seed=[1]), "make: received 3, it must be a function"),
+        (lambda: Lanes.grid(start, seed=[]), r"seed: received \[\], it must hold different values"),
+        (
+            lambda: Lanes.grid(start, seed=[1, 1]),
+            r"seed: received \[1, 1\], it must hold different",
+        ),
+        (
+            lambda: Lanes.grid(start, seed=[np.ones(2)]),
+            "seed: received .*, a label must be a number or a word",
+        ),
         (lambda: grid().label("width"), r"'width'.*\['seed', 'rate'\]"),
-        (lambda: Lanes(np.ones((2, 2)), (("seed", (1, 2, 3)),)), "3 points and tree has 2 lanes"),
+        (
+            lambda: Lanes(np.ones((2, 2)), (("seed", (1, 2, 3)),)),
+            "3 points, there must be one for each of the 2 lanes",
+        ),
         (
             lambda: run(Lanes.grid(lambda *, loss: np.ones(2), loss=[1, 2])).to_xarray(),
             r"\['loss'\].*rename",

@@ -68,7 +68,7 @@ def test_several_at_once_and_after_lanes_were_taken_out(monkeypatch):
 
 def test_a_scheduled_number_cannot_be_set():
     method = optax.inject_hyperparams(optax.adam)(optax.linear_schedule(0.1, 0.0, 10))
-    with pytest.raises(ValueError, match=r"'learning_rate'\] follows a schedule"):
+    with pytest.raises(ValueError, match=r"'learning_rate'\]: received .* not a schedule"):
         descend(START, bowl, method, hyperparameters={"learning_rate": 0.1}, stop=Stop(2))
 
 

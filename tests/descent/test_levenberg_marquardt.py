@@ -82,7 +82,7 @@ def test_it_never_takes_a_step_uphill():
 
 
 def test_a_problem_without_residuals_is_refused():
-    with pytest.raises(ValueError, match=r"no residuals\(model\).*Optax"):
+    with pytest.raises(ValueError, match=r"must have residuals\(model\).*Optax"):
         descend(np.ones(2), lambda x: jnp.sum(x**2), LevenbergMarquardt(), stop=Stop(3))
 
 

@@ -1,4 +1,7 @@
-"""The solvers themselves: orders of convergence, stability, error estimates, the small solve."""
+"""The solvers themselves: orders of convergence, stability, error estimates, the small solve.
+
+`solve_positive` is tested by itself: in a flow the step's control would hide an inexact solve.
+"""
 
 import functools
 

@@ -1,4 +1,7 @@
-"""The lanes' first state: what NumPy makes is what the method's own `init` makes."""
+"""The lanes' first state: what NumPy makes is what the method's own `init` makes.
+
+`constant_outputs` is tested by itself: a descent gives the same result where it finds nothing.
+"""
 
 import os
 import subprocess

@@ -141,7 +141,9 @@ def test_records_at_steps_carry_the_time(method):
 
 def test_a_clock_refuses_times():
     flow = GradientFlow(clock=HomogeneousClock(3))
-    with pytest.raises(ValueError, match=r"with a clock cannot land on.*leave the clock out"):
+    with pytest.raises(
+        ValueError, match=r"with a clock, which cannot land on.*leave the clock out"
+    ):
         descend(START, Decay(), flow, stop=Stop(5), record=Record.at_times([1.0]))
 
 

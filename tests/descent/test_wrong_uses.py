@@ -1,5 +1,7 @@
 """Wrong uses of `descend`: each gives one sentence with the argument, what it was and a remedy."""
 
+import re
+
 import diffrax
 import equinox as eqx
 import jax
@@ -295,5 +297,6 @@ def test_one_sentence_says_what_to_do(use, argument, received, remedy):
     assert "\n" not in message
     assert ". " not in message.replace("e.g. ", "")
     assert len(message) < 450
+    assert re.match(r"[\w.\[\]']+: received .*, .*\bmust .*; .", message), message
     assert type(caught.value) is ValueError
     assert not getattr(caught.value, "__notes__", ())  # JAX adds some to what passes through it

@@ -1,4 +1,7 @@
-"""Axes: transforms, ranges, ticks; and colours that stay apart."""
+"""Axes: transforms, ranges, ticks; and colours that stay apart.
+
+Ticks and colours are tested by themselves: a drawn page shows them only as text and pixels.
+"""
 
 import itertools
 

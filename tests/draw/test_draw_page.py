@@ -1,4 +1,7 @@
-"""The page: everything is there, nothing overlaps, legends hide no data."""
+"""The page: everything is there, nothing overlaps, legends hide no data.
+
+The sizes of the layout are imported: the boxes are held against them.
+"""
 
 import itertools
 import math

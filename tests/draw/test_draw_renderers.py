@@ -1,4 +1,7 @@
-"""Every mark in both renderers: the artists and traces hold the data and look as asked."""
+"""Every mark in both renderers: the artists and traces hold the data and look as asked.
+
+It looks inside: renderers' tables against every kind of mark, and the palette's colours.
+"""
 
 import matplotlib as mpl
 import numpy as np

@@ -1,4 +1,7 @@
-"""How it is known, without JAX, that an accelerator is there; and what it changes."""
+"""How it is known, without JAX, that an accelerator is there; and what it changes.
+
+It looks inside to stand in for the machine's devices and JAX's plug-ins.
+"""
 
 import subprocess
 import sys
@@ -49,7 +52,7 @@ def test_networks_of_a_task_are_one_batch_on_an_accelerator(monkeypatch):
 
 def test_it_is_known_without_jax():
     code = (
-        "import sys; from tacit.experiments._accelerator import accelerated; accelerated(); "
+        "import sys; from tacit.experiments import accelerated; accelerated(); "
         "assert 'jax' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

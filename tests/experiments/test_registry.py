@@ -13,7 +13,8 @@ from tacit.experiments import (
     find_experiment,
     list_experiments,
 )
-from tacit.experiments import _registry as registry
+
+GROUP = "tacit.experiments"  # the group of entry points, as the documentation has it
 
 
 def test_a_file_of_the_users_own(toy):
@@ -88,20 +89,24 @@ def test_a_subclass_is_not_found_where_its_base_is(toy):
 def test_entry_points(toy, monkeypatch):
     monkeypatch.syspath_prepend(str(toy.parent))
     points = [
-        EntryPoint("toy/die", "die:Die", registry.ENTRY_POINTS),
-        EntryPoint("toy/broken", "no_such_module:X", registry.ENTRY_POINTS),
-        EntryPoint("toy/dice", "die:Die", registry.ENTRY_POINTS),  # under another name
-        EntryPoint("lowdim/fig1a", "die:Die", registry.ENTRY_POINTS),  # cannot take over
+        EntryPoint("toy/die", "die:Die", GROUP),
+        EntryPoint("toy/broken", "no_such_module:X", GROUP),
+        EntryPoint("toy/dice", "die:Die", GROUP),  # under another name
+        EntryPoint("lowdim/fig1a", "die:Die", GROUP),  # cannot take over
     ]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points)
-    assert experiment_ids() == [*registry.BUILT_IN, "toy/broken", "toy/dice", "toy/die"]
+    built_in = [entry.id for entry in list_experiments()]
+    monkeypatch.setattr(
+        "tacit.experiments._registry.entry_points",
+        lambda group: points if group == GROUP else [],
+    )
+    assert experiment_ids() == [*built_in, "toy/broken", "toy/dice", "toy/die"]
     assert find_experiment("toy/die").source == "toy/die"
     with pytest.raises(UsageError, match="'toy/broken' from no_such_module:X could not be loaded"):
         find_experiment("toy/broken")
     with pytest.raises(UsageError, match="'toy/dice' from die:Die has the id 'toy/die'"):
         find_experiment("toy/dice")
     with pytest.warns(RuntimeWarning, match="toy/") as caught:
-        found = list_experiments()[len(registry.BUILT_IN) :]
+        found = list_experiments()[len(built_in) :]
     assert len(caught) == 2  # the broken one and the one under another name
     (entry,) = found
     assert (entry.id, entry.at, entry.figure) == ("toy/die", "die:Die", "Figure 1")

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from tacit.descent import Lanes, Stop, descend
 from tacit.models import StackedLSTM
 from tacit.problems import Seeded, SentenceBatches, Sentences
-from tacit.problems._length_classes import length_classes
 
 pytestmark = pytest.mark.usefixtures("compiled_in_short")
 
@@ -56,7 +55,9 @@ def test_loss_and_accuracy_are_those_of_one_sentence_after_another():
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=30), st.integers(1, 4), st.integers(1, 5))
 def test_no_other_cut_pads_less(lengths, most, least):
     lengths, least = np.array(lengths), min(least, len(lengths))
-    found = length_classes(lengths, most, least)
+    rows = [np.zeros(length, int) for length in lengths]
+    sentences = Sentences.of(rows, np.zeros(len(rows)), [[1.0]], groups=most, least=least)
+    found = [group.words.shape[1] for group in sentences.groups]
     sizes = np.unique(lengths)
 
     def cost(bounds):

@@ -112,8 +112,8 @@ print(json.dumps([sorted(k for k in after if repr(after[k]) != repr(before.get(k
     [
         "import tacit",
         "import tacit.experiments",
-        "from tacit.cli._app import run; assert run(['--help']) == 0",
-        "from tacit.cli._app import run; assert run(['list']) == 0",
+        "from tacit.cli import run; assert run(['--help']) == 0",
+        "from tacit.cli import run; assert run(['list']) == 0",
         "import tacit.draw",
         "import tacit.statements; tacit.statements.paper_names()",
     ],

@@ -1,4 +1,7 @@
-"""The store: round trips, parts that are whole or absent, what is refused and set aside."""
+"""The store: round trips, parts that are whole or absent, what is refused and set aside.
+
+It looks inside to make a disk full.
+"""
 
 import itertools
 import json

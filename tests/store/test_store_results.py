@@ -1,4 +1,7 @@
-"""`results.zarr`: the parts as xarray reads them, whole or not there, made again at any time."""
+"""`results.zarr`: the parts as xarray reads them, whole or not there, made again at any time.
+
+It looks inside to write in small slabs and to let a second writer come first.
+"""
 
 import itertools
 import json

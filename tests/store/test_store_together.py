@@ -1,4 +1,7 @@
-"""Several at one store: reservations, failure records, plans, status, stale files, merging."""
+"""Several at one store: reservations, failure records, plans, status, stale files, merging.
+
+It looks inside to make reservations fail as file systems do.
+"""
 
 import contextlib
 import errno

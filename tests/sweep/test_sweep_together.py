@@ -1,4 +1,7 @@
-"""Two sweeps on one store at the same time: no cell is lost, none is computed twice."""
+"""Two sweeps on one store at the same time: no cell is lost, none is computed twice.
+
+It looks inside to poll more often.
+"""
 
 import subprocess
 import sys

@@ -22,7 +22,7 @@ def test_the_boundary_in_closed_form_is_half_way(depth, blocks):
 
 
 def test_two_factors_have_no_boundary():
-    with pytest.raises(ValueError, match="depth must be at least 3, got 2"):
+    with pytest.raises(ValueError, match="depth: received 2, it must be at least 3"):
         halfway_ratio(depth=2, product_scale=1e-3, blocks=3)
 
 

@@ -1,5 +1,5 @@
 """The command line: it parses, calls and exits."""
 
-from tacit.cli._app import main
+from tacit.cli._app import main, run
 
-__all__ = ["main"]
+__all__ = ["main", "run"]

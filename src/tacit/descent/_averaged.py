@@ -34,7 +34,10 @@ class Averaged(AbstractMethod):
 
     def __init__(self, method: Any, *, steps: int) -> None:
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
-            raise ValueError(f"steps must be a positive integer, got {steps!r}")
+            raise ValueError(
+                f"steps: received {steps!r}, it must be a positive integer; write for instance "
+                "Averaged(method, steps=100)"
+            )
         self.method = as_method(method)
         self.steps = steps
 

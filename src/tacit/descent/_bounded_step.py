@@ -25,15 +25,16 @@ class BoundedStep(AbstractMethod):
     def __check_init__(self) -> None:
         if not 0 < self.fraction < 2:
             raise ValueError(
-                f"fraction must lie between 0 and 2, where descent is stable, got {self.fraction!r}"
+                f"fraction: received {self.fraction!r}, it must lie between 0 and 2, where descent "
+                "is stable; leave it out for 0.3"
             )
 
     def init(self, params: PyTree, objective: Objective) -> Float[Array, ""]:
         """No time has passed."""
         if not hasattr(objective.problem, "downhill"):
             raise ValueError(
-                f"{name_of(objective.problem)} has no downhill(model), which BoundedStep "
-                "needs; use an Optax method, or give the problem one"
+                f"loss_or_problem: received {name_of(objective.problem)}, it must have "
+                "downhill(model) for BoundedStep; give the problem one, or use an Optax method"
             )
         return jnp.zeros((), jax.eval_shape(objective.loss, params).dtype)
 

@@ -22,7 +22,7 @@ def as_problem(loss_or_problem: Any) -> Any:
     """The problem itself, or the function wrapped as one."""
     if isinstance(loss_or_problem, type):
         raise ValueError(
-            f"loss_or_problem is the class {loss_or_problem.__name__}; make an instance of it, "
+            f"loss_or_problem: received {received(loss_or_problem)}, it must be an instance; write "
             f"{loss_or_problem.__name__}(…)"
         )
     if callable(getattr(loss_or_problem, "loss", None)):
@@ -30,8 +30,8 @@ def as_problem(loss_or_problem: Any) -> Any:
     if callable(loss_or_problem):
         return LossFunction(loss_or_problem)
     raise ValueError(
-        "loss_or_problem must be a function of the model or have a method loss(model), got "
-        f"{received(loss_or_problem)}; {ARGUMENTS}"
+        f"loss_or_problem: received {received(loss_or_problem)}, it must be a function of the "
+        f"model or have a method loss(model); {ARGUMENTS}"
     )
 
 
@@ -39,19 +39,19 @@ def check_model(model: Any) -> None:
     """A class is not a model yet, and a model without floating-point arrays cannot move."""
     if isinstance(model, type):
         raise ValueError(
-            f"model is the class {model.__name__}; make an instance of it, {model.__name__}(…)"
+            f"model: received {received(model)}, it must be an instance; write {model.__name__}(…)"
         )
     arrays = [leaf for leaf in jax.tree.leaves(model) if is_array(leaf)]
     if not any(map(eqx.is_inexact_array, arrays)):
         found = ", ".join(sorted({str(leaf.dtype) for leaf in arrays})) or "no arrays at all"
         raise ValueError(
-            f"model must hold floating-point arrays to train, got {received(model)} with {found}; "
-            "make its parameters arrays of floats, such as np.ones(3)"
+            f"model: received {received(model)} with {found}, it must hold floating-point arrays "
+            "to train; make its parameters arrays of floats, such as np.ones(3)"
         )
     if any(jnp.issubdtype(leaf.dtype, jnp.complexfloating) for leaf in arrays):
         raise ValueError(
-            f"model must hold real arrays to train, got {received(model)} with complex ones; keep "
-            "real and imaginary parts as arrays of their own"
+            f"model: received {received(model)} with complex arrays, it must hold real arrays to "
+            "train; keep real and imaginary parts as arrays of their own"
         )
 
 
@@ -59,7 +59,9 @@ def check_stop(stop: Any) -> None:
     """A number is not a `Stop`."""
     if not isinstance(stop, Stop):
         steps = stop if _is_whole(stop) else 1000
-        raise ValueError(f"stop must be a Stop, got {received(stop)}; write stop=Stop({steps})")
+        raise ValueError(
+            f"stop: received {received(stop)}, it must be a Stop; write stop=Stop({steps})"
+        )
 
 
 def check_record(record: Any, stop: Stop) -> None:
@@ -68,13 +70,13 @@ def check_record(record: Any, stop: Stop) -> None:
         return
     if not isinstance(record, Record):
         raise ValueError(
-            f"record must be a Record, got {received(record)}; write "
+            f"record: received {received(record)}, it must be a Record; write "
             'record=Record([0, 10, 100], {"name": measure})'
         )
     if len(record.steps) and record.steps[-1] > stop.steps:
         raise ValueError(
-            f"record.steps goes to {record.steps[-1]}, beyond stop.steps = {stop.steps}; "
-            "shorten the record or raise the budget"
+            f"record.steps: received steps up to {record.steps[-1]}, they must not pass "
+            f"stop.steps = {stop.steps}; shorten the record or raise the budget"
         )
 
 
@@ -84,12 +86,13 @@ def per_lane(name: str, value: PerLane, count: int) -> np.ndarray:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} must be a number or one for each lane, got {received(value)}; give one number "
-            f"or {count}"
+            f"{name}: received {received(value)}, it must be a number or one for each lane; give "
+            f"one number or {count}"
         ) from None
     if array.shape not in ((), (count,)):
         raise ValueError(
-            f"{name} has shape {array.shape}; give one number or {count}, one for each lane"
+            f"{name}: received the shape {array.shape}, it must be a number or one for each lane; "
+            f"give one number or {count}"
         )
     return np.broadcast_to(array, (count,))
 
@@ -97,8 +100,12 @@ def per_lane(name: str, value: PerLane, count: int) -> np.ndarray:
 def finite_per_lane(name: str, value: PerLane, count: int) -> np.ndarray:
     """The same, for a factor that cannot be infinite or undefined."""
     array = per_lane(name, value, count)
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got {value!r}; give every lane a finite number")
+    wrong = np.flatnonzero(~np.isfinite(array))
+    if wrong.size:
+        raise ValueError(
+            f"{name}: received {array[wrong[0]]} for lane {wrong[0]}, it must be finite; give "
+            "every lane a finite number"
+        )
     return array
 
 
@@ -108,8 +115,8 @@ def check_hyperparameters(hyperparameters: Any, count: int) -> dict[str, np.ndar
         return {}
     if not isinstance(hyperparameters, Mapping):
         raise ValueError(
-            f"hyperparameters must be a dictionary, got {received(hyperparameters)}; write "
-            'hyperparameters={"b1": [0.8, 0.9]}'
+            f"hyperparameters: received {received(hyperparameters)}, it must be a dictionary; "
+            'write hyperparameters={"b1": [0.8, 0.9]}'
         )
     return {
         name: finite_per_lane(f"hyperparameters[{name!r}]", values, count)
@@ -122,19 +129,20 @@ def lane_keys(key: Any, problem: Any, count: int) -> jax.Array | None:
     if not getattr(problem, "stochastic", False):
         if key is not None:
             raise ValueError(
-                f"key is {received(key)}, but this problem draws no random data; leave key out, or "
-                "let the loss take key="
+                f"key: received {received(key)}, it must be None for a problem that draws no "
+                "random data; leave key out, or let the loss take key="
             )
         return None
     if key is None:
         raise ValueError(
-            "key is None, but this problem draws random data; pass key=jax.random.key(0)"
+            "key: received None, it must be a key of JAX for a problem that draws random data; "
+            "pass key=jax.random.key(0)"
         )
     one = key.tree if isinstance(key, Lanes) else key
     if not _is_key(one):
         number = key if _is_whole(key) else 0
         raise ValueError(
-            f"key must be a key of JAX or Lanes of keys, got {received(key)}; write "
+            f"key: received {received(key)}, it must be a key of JAX or Lanes of keys; write "
             f"key=jax.random.key({number})"
         )
     if not isinstance(key, Lanes):
@@ -142,15 +150,15 @@ def lane_keys(key: Any, problem: Any, count: int) -> jax.Array | None:
             key = jax.random.wrap_key_data(key)
         if key.shape:
             raise ValueError(
-                f"key holds keys of shape {key.shape}; give one key, or wrap one for each lane "
-                "in Lanes(keys)"
+                f"key: received keys of shape {key.shape}, it must be one key or Lanes of keys; "
+                "give one key, or wrap one for each lane in Lanes(keys)"
             )
         split = jax.vmap(lambda lane: jax.random.fold_in(key, lane))(jnp.arange(count))
         return jax.random.key_data(split)
     if key.count != count:
         raise ValueError(
-            f"key has {key.count} lanes and model has {count}; give one key for all, or one for "
-            "each lane"
+            f"key: received {key.count} lanes, it must have as many as model, {count}; give one "
+            "key for all, or one for each lane"
         )
     return jax.random.key_data(key.tree)
 

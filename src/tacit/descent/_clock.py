@@ -28,7 +28,10 @@ class HomogeneousClock(AbstractClock):
 
     def __check_init__(self) -> None:
         if self.degree < 1:
-            raise ValueError(f"degree must be at least 1, got {self.degree!r}")
+            raise ValueError(
+                f"degree: received {self.degree!r}, it must be at least 1; give the number of "
+                "factors"
+            )
 
     def rate(self, params: PyTree) -> Array:
         """The mean over the arrays of the model, one a factor."""

@@ -122,8 +122,8 @@ def descend(
     count = lanes.count
     if own_problems and loss_or_problem.count != count:
         raise ValueError(
-            f"loss_or_problem has {loss_or_problem.count} lanes and model has {count}; "
-            "give one problem for all, or one for each lane"
+            f"loss_or_problem: received {loss_or_problem.count} lanes, it must have as many as "
+            f"model, {count}; give one problem for all, or one for each lane"
         )
 
     arrays, model_rest = eqx.partition(lanes.tree, is_array)
@@ -171,13 +171,13 @@ def _timed(
         return method
     if not isinstance(method, GradientFlow):
         raise ValueError(
-            f"record asks for times, and method is {received(method)}, which goes by steps; "
-            "write Record(steps, measures), or use GradientFlow"
+            f"record: received times, it must hold steps for {received(method)}, which goes by "
+            "steps; write Record(steps, measures), or use GradientFlow"
         )
     if inputs.key is not None:
         raise ValueError(
-            "record asks for times, and loss_or_problem draws new data at every step; write "
-            "Record(steps, measures)"
+            "record: received times, it must hold steps for a problem that draws new data at every "
+            "step; write Record(steps, measures)"
         )
     times = np.asarray(record.times)
     check_times(times, method, np.result_type(*(leaf.dtype for leaf in jax.tree.leaves(params))))

@@ -103,17 +103,18 @@ class GradientFlow(AbstractMethod):
         for name in ("rtol", "atol"):
             if not _between(getattr(self, name), 0, 1):
                 raise ValueError(
-                    f"{name} must lie in (0, 1), got {getattr(self, name)!r}; write for instance "
-                    f"{name}=1e-8"
+                    f"{name}: received {getattr(self, name)!r}, it must lie in (0, 1); write for "
+                    f"instance {name}=1e-8"
                 )
         if not (_between(self.until, 0, float("inf")) or self.until == float("inf")):
             raise ValueError(
-                f"until must be a time above 0, got {self.until!r}; leave it out for no limit"
+                f"until: received {self.until!r}, it must be a time above 0; leave it out for no "
+                "limit"
             )
         if self.first is not None and not _between(self.first, 0, float("inf")):
             raise ValueError(
-                f"first must be a step size above 0, got {self.first!r}; leave it out to let the "
-                "controller guess"
+                f"first: received {self.first!r}, it must be a step size above 0; leave it out to "
+                "let the controller guess"
             )
         for name, kind, words in (
             ("solver", diffrax.AbstractSolver, "a Diffrax solver"),
@@ -123,7 +124,7 @@ class GradientFlow(AbstractMethod):
             value = getattr(self, name)
             if not isinstance(value, kind) and (value is not None or name == "solver"):
                 raise ValueError(
-                    f"{name} must be {words}, got {received(value)}; write for instance "
+                    f"{name}: received {received(value)}, it must be {words}; write for instance "
                     f"{_EXAMPLES[name]}"
                 )
 
@@ -141,7 +142,10 @@ class GradientFlow(AbstractMethod):
     def _error_order(self, term: diffrax.ODETerm) -> Any:
         order = self.solver.error_order(term)
         if order is None:
-            raise ValueError(f"solver must estimate its error, {self.solver!r} does not")
+            raise ValueError(
+                f"solver: received {self.solver!r}, it must estimate its error; use for instance "
+                "diffrax.Tsit5()"
+            )
         return order
 
     def _problem(
@@ -155,8 +159,8 @@ class GradientFlow(AbstractMethod):
         kinds = sorted({str(leaf.dtype) for leaf in jax.tree.leaves(params)})
         if len(kinds) > 1:
             raise ValueError(
-                f"model mixes arrays of {' and '.join(kinds)}, and a flow needs one type; convert "
-                "them to the same"
+                f"model: received arrays of {' and '.join(kinds)}, they must have one type in a "
+                "flow; convert them to the same"
             )
         time = jnp.zeros((), jnp.result_type(*jax.tree.leaves(params)))
         term, y = self._problem(params, objective, time)

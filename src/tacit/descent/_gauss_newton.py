@@ -8,6 +8,7 @@ from diffrax import RESULTS
 from jax.flatten_util import ravel_pytree
 
 from tacit._types import Array, PyTree
+from tacit.descent._received import received
 from tacit.descent._small_solve import solve_positive
 from tacit.descent._solver import FlowSolver
 
@@ -47,7 +48,10 @@ class GaussNewton(FlowSolver):
         """Two linearisations, three solves."""
         field = terms.vector_field
         if getattr(field, "clock", None) is not None:
-            raise ValueError("GaussNewton takes no clock: its steps grow with the flow's own time")
+            raise ValueError(
+                f"clock: received {received(field.clock)}, it must be None for GaussNewton, whose "
+                "steps grow with the flow's own time; leave it out"
+            )
         h = t1 - t0
         flat, unravel = ravel_pytree(y0)
 

@@ -39,7 +39,7 @@ def as_dataset(result: DescentResult[Any]) -> xarray.Dataset:
     clash = set(names) & (set(variables) | {"step", "time"})
     if clash:
         raise ValueError(
-            f"axes of Lanes.grid use {sorted(clash)}, which name other parts of a result; rename "
-            "these axes"
+            f"axes: received {sorted(clash)}, they must not name other parts of a result; rename "
+            "these axes of Lanes.grid"
         )
     return xarray.Dataset(variables, coordinates)

@@ -34,28 +34,34 @@ class Lanes(eqx.Module, Generic[T]):
         data = jax.tree.leaves(eqx.filter(self.tree, is_array))
         shapes = {tuple(array.shape) for array in data}
         if not shapes:
-            raise ValueError("tree holds no arrays, so it has no lane axis; pass it without Lanes")
+            raise ValueError(
+                "tree: received no arrays, it must hold some, which have the lane axis; pass it "
+                "without Lanes"
+            )
         if () in shapes or len({shape[0] for shape in shapes}) != 1:
             raise ValueError(
-                f"tree needs one leading lane axis on every array, got shapes {sorted(shapes)}; "
-                "stack the single objects with Lanes.stack"
+                f"tree: received the shapes {sorted(shapes)}, every array must have the same "
+                "leading lane axis; stack the single objects with Lanes.stack"
             )
         points = math.prod(len(values) for _, values in self.axes)
         if self.axes and points != self.count:
             raise ValueError(
-                f"axes label {points} points and tree has {self.count} lanes; "
-                "make both with Lanes.grid"
+                f"axes: received labels for {points} points, there must be one for each of the "
+                f"{self.count} lanes of tree; make both with Lanes.grid"
             )
 
     @staticmethod
     def stack(items: Sequence[T]) -> "Lanes[T]":
         """Stack single objects of the same structure into lanes."""
         if not items:
-            raise ValueError("items is empty; Lanes.stack needs at least one object")
+            raise ValueError(
+                "items: received none, there must be at least one; give one object for each lane"
+            )
         structures = {str(jax.tree.structure(item)) for item in items}
         if len(structures) != 1:
             raise ValueError(
-                f"items have {len(structures)} different structures; lanes must share one structure"
+                f"items: received {len(structures)} different structures, they must share one; "
+                "make every object in the same way"
             )
 
         def merge(*leaves: Any) -> Any:
@@ -64,8 +70,8 @@ class Lanes(eqx.Module, Generic[T]):
             shapes = {np.shape(leaf) for leaf in leaves}
             if len(shapes) != 1:
                 raise ValueError(
-                    f"items have arrays of different shapes {sorted(shapes)}; lanes must share one "
-                    "shape, so descend from each shape on its own"
+                    f"items: received arrays of different shapes {sorted(shapes)}, they must share "
+                    "one; descend from each shape on its own"
                 )
             on_host = all(isinstance(leaf, np.ndarray) for leaf in leaves)
             return np.stack(leaves) if on_host else jnp.stack(leaves)
@@ -88,20 +94,24 @@ class Lanes(eqx.Module, Generic[T]):
           axis needs to show in the model; `label` gives its values to other arguments.
         - `axes`: the values along each axis, numbers or words. They label the results.
         """
-        labels = tuple((name, tuple(map(_plain, values))) for name, values in axes.items())
+        labels = tuple(
+            (name, tuple(_plain(name, value) for value in values)) for name, values in axes.items()
+        )
         if not callable(make):
             raise ValueError(
-                f"make must be a function that returns a model, got {make!r}; write "
+                f"make: received {make!r}, it must be a function that returns a model; write "
                 "Lanes.grid(make, seed=range(3))"
             )
         for name, values in labels:
             if not values or len(set(values)) != len(values):
                 raise ValueError(
-                    f"{name} must hold different values, at least one, got {list(values)}; "
-                    "each value labels one row of the grid"
+                    f"{name}: received {list(values)}, it must hold different values, at least "
+                    "one; give each row of the grid its own"
                 )
         if not labels:
-            raise ValueError("axes is empty; name at least one, as in seed=range(3)")
+            raise ValueError(
+                "axes: received none, there must be at least one; name one, as in seed=range(3)"
+            )
         names = [name for name, _ in labels]
         points = itertools.product(*(values for _, values in labels))
         items = [make(**dict(zip(names, point, strict=True))) for point in points]
@@ -114,7 +124,7 @@ class Lanes(eqx.Module, Generic[T]):
             if axis == name:
                 return np.array(values)[np.unravel_index(np.arange(self.count), sizes)[place]]
         raise ValueError(
-            f"name must be an axis of the grid, got {name!r}; there are "
+            f"name: received {name!r}, it must be an axis of the grid; choose one of "
             f"{[axis for axis, _ in self.axes]}"
         )
 
@@ -166,13 +176,13 @@ def is_array(leaf: Any) -> bool:
     return eqx.is_array(leaf) or isinstance(leaf, np.ndarray)
 
 
-def _plain(value: Any) -> Label:
+def _plain(name: str, value: Any) -> Label:
     """A number or a word of Python's own, so that labels compare and hash by value."""
     plain = value.item() if isinstance(value, np.generic) else value
     if not isinstance(plain, int | float | str):
         raise ValueError(
-            f"a label must be a number or a word, got {value!r}; look the object up by its label "
-            "inside make"
+            f"{name}: received {value!r}, a label must be a number or a word; look the object up "
+            "by its label inside make"
         )
     return plain
 

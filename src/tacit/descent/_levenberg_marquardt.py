@@ -34,8 +34,9 @@ class LevenbergMarquardt(AbstractMethod):
     def __check_init__(self) -> None:
         if not 0 < self.smallest <= self.damping <= self.largest:
             raise ValueError(
-                "damping must satisfy 0 < smallest <= damping <= largest, got "
-                f"{self.smallest!r}, {self.damping!r}, {self.largest!r}"
+                f"damping: received {self.damping!r} with smallest = {self.smallest!r} and largest "
+                f"= {self.largest!r}, they must satisfy 0 < smallest <= damping <= largest; leave "
+                "them out for the defaults"
             )
 
     def init(self, params: PyTree, objective: Objective) -> _State:

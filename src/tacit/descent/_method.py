@@ -51,8 +51,9 @@ class AbstractMethod(eqx.Module):
     def set_hyperparameters(self, state: PyTree, values: Mapping[str, np.ndarray]) -> PyTree:
         """The state at the start with other hyperparameters; every array has a lane axis here."""
         raise ValueError(
-            f"hyperparameters has {sorted(values)}, but {type(self).__name__} has none that can "
-            "differ between lanes; use an Optax method made by optax.inject_hyperparams"
+            f"hyperparameters: received {sorted(values)}, there must be none for "
+            f"{type(self).__name__}, whose numbers cannot differ between lanes; use an Optax "
+            "method made by optax.inject_hyperparams"
         )
 
     def settle(self, moves: Array, new: PyTree, old: PyTree) -> PyTree:
@@ -123,15 +124,15 @@ class OptaxMethod(AbstractMethod):
         for name in values:
             if name in scheduled:
                 raise ValueError(
-                    f"hyperparameters[{name!r}] follows a schedule of the method; give the method "
-                    "a number in its place"
+                    f"hyperparameters[{name!r}]: received values, the method must have a number "
+                    "there, not a schedule; make the method with a number in its place"
                 )
             if name not in known:
                 names = sorted(known - scheduled)
                 raise ValueError(
-                    f"hyperparameters has {name!r}, and the method has "
-                    f"{names or 'none that can be set'}; make it with optax.inject_hyperparams, as "
-                    "in optax.inject_hyperparams(optax.adam)(1e-3)"
+                    f"hyperparameters: received {name!r}, it must be one that the method can set, "
+                    f"which are {names or 'none'}; make the method with optax.inject_hyperparams, "
+                    "as in optax.inject_hyperparams(optax.adam)(1e-3)"
                 )
 
         def replaced(part: Any) -> Any:
@@ -162,8 +163,8 @@ def as_method(method: Any) -> AbstractMethod:
     if _is_transformation(method):
         return OptaxMethod(method)
     raise ValueError(
-        "method must be an Optax transformation or a method of tacit.descent, got "
-        f"{received(method)}; {_instead(method)}"
+        f"method: received {received(method)}, it must be an Optax transformation or a method of "
+        f"tacit.descent; {_instead(method)}"
     )
 
 

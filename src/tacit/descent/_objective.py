@@ -70,8 +70,9 @@ class Objective(eqx.Module):
         """The vector whose squares sum to the loss, flattened."""
         if not hasattr(self.problem, "residuals"):
             raise ValueError(
-                f"{name_of(self.problem)} has no residuals(model), which this method needs; "
-                "use an Optax method, or give the problem one with loss = sum of its squares"
+                f"loss_or_problem: received {name_of(self.problem)}, it must have residuals(model) "
+                "for this method; give the problem one with loss = sum of its squares, or use an "
+                "Optax method"
             )
         return jnp.ravel(self.problem.residuals(self.model(params)))
 

@@ -35,31 +35,34 @@ class Record:
             object.__setattr__(self, "times", _checked_times(self.times))
             if len(self.steps):
                 raise ValueError(
-                    f"steps must be empty beside times, got {self.steps!r}; write "
+                    f"steps: received {self.steps!r}, they must be empty beside times; write "
                     "Record.at_times(times, measures)"
                 )
             object.__setattr__(self, "steps", np.zeros(0, np.int64))
         if not isinstance(self.measures, Mapping):
             raise ValueError(
-                f"measures must be a dictionary of functions, got {received(self.measures)}; "
-                'write Record(steps, {"name": measure})'
+                f"measures: received {received(self.measures)}, it must be a dictionary of "
+                'functions; write Record(steps, {"name": measure})'
             )
         if "loss" in self.measures:
             raise ValueError(
-                "measures must not use the name 'loss', which is recorded always; choose another"
+                "measures: received the name 'loss', it must be another, since the loss is always "
+                "recorded; rename the measure"
             )
         for name, measure in self.measures.items():
             if not callable(measure):
                 raise ValueError(
-                    f"measures[{name!r}] must be a function of the model, got {received(measure)};"
-                    " write for instance lambda model: model.weights"
+                    f"measures[{name!r}]: received {received(measure)}, it must be a function of "
+                    "the model; write for instance lambda model: model.weights"
                 )
 
     @classmethod
     def every(cls, interval: int, *, until: int, **measures: Measure) -> "Record":
         """Records at 0, `interval`, 2 `interval`, … up to and including `until`."""
         if interval < 1:
-            raise ValueError(f"interval must be at least 1 step, got {interval!r}; raise it")
+            raise ValueError(
+                f"interval: received {interval!r}, it must be at least 1 step; raise it"
+            )
         return cls(range(0, until + 1, interval), measures)
 
     @classmethod
@@ -80,11 +83,13 @@ def _checked_steps(given: Any) -> np.ndarray:
         steps = np.zeros(())
     if steps.ndim != 1 or steps.size == 0 or not np.issubdtype(steps.dtype, np.integer):
         raise ValueError(
-            f"steps must be a list of whole numbers, got {given!r}; write for instance "
+            f"steps: received {given!r}, they must be a list of whole numbers; write for instance "
             "Record([0, 10, 100])"
         )
     if steps[0] < 0 or (np.diff(steps) <= 0).any():
-        raise ValueError(f"steps must increase from at least 0, got {given!r}; sort them")
+        raise ValueError(
+            f"steps: received {given!r}, they must increase from at least 0; sort them"
+        )
     return steps.astype(np.int64)
 
 
@@ -95,9 +100,11 @@ def _checked_times(given: Any) -> np.ndarray:
         times = np.zeros(())
     if times.ndim != 1 or times.size == 0 or not np.isfinite(times).all():
         raise ValueError(
-            f"times must be a list of finite numbers, got {given!r}; write for instance "
+            f"times: received {given!r}, they must be a list of finite numbers; write for instance "
             "Record.at_times([0.0, 1.0, 10.0])"
         )
     if times[0] < 0 or (np.diff(times) <= 0).any():
-        raise ValueError(f"times must increase from at least 0, got {given!r}; sort them")
+        raise ValueError(
+            f"times: received {given!r}, they must increase from at least 0; sort them"
+        )
     return times

@@ -69,11 +69,17 @@ class Stage:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f"name must be a word, got {self.name!r}")
+            raise ValueError(
+                f"name: received {self.name!r}, it must be a word; write for instance "
+                "Stage('first', …)"
+            )
         if not isinstance(self.start, Warm | Cold):
-            raise ValueError(f"start must be Warm(…) or Cold(…), got {self.start!r}")
+            raise ValueError(
+                f"start: received {self.start!r}, it must be Warm(…) or Cold(…); leave it out to "
+                "go on from the stage before"
+            )
         if not isinstance(self.stop, Stop):
-            raise ValueError(f"stop must be a Stop, got {self.stop!r}; write Stop(1000)")
+            raise ValueError(f"stop: received {self.stop!r}, it must be a Stop; write Stop(1000)")
 
 
 @final
@@ -133,7 +139,7 @@ def run_schedule(
     afresh in every stage. A lane that diverged stays diverged.
     """
     if not stages:
-        raise ValueError("stages must hold at least one Stage, got none; add one")
+        raise ValueError("stages: received none, there must be at least one; add a Stage")
     _check(stages)
     done: dict[str, DescentResult[M]] = {}
     parents: dict[str, str | None] = {}
@@ -160,16 +166,20 @@ def _check(stages: Sequence[Stage]) -> None:
     known: list[str] = []
     for place, stage in enumerate(stages):
         if not isinstance(stage, Stage):
-            raise ValueError(f"stages[{place}] must be a Stage, got {stage!r}")
+            raise ValueError(
+                f"stages[{place}]: received {stage!r}, it must be a Stage; write "
+                "Stage(name, problem, method, stop)"
+            )
         if stage.name in known:
             raise ValueError(
-                f"stages[{place}].name is {stage.name!r}, which an earlier stage has; rename one"
+                f"stages[{place}].name: received {stage.name!r}, it must differ from the names of "
+                "earlier stages; rename one"
             )
         after = stage.start.after if isinstance(stage.start, Warm) else None
         if after is not None and after not in known:
             raise ValueError(
-                f"stages[{place}].start continues {after!r}, which is no earlier stage; choose one "
-                f"of {known}"
+                f"stages[{place}].start: received after = {after!r}, it must name an earlier "
+                f"stage; choose one of {known}"
             )
         known.append(stage.name)
 

@@ -47,8 +47,9 @@ class StabilisedRungeKutta(FlowSolver):
     def __check_init__(self) -> None:
         if self.most < 2 or self.iterations < 1 or not self.margin >= 1:
             raise ValueError(
-                "StabilisedRungeKutta needs most >= 2, iterations >= 1 and margin >= 1, got "
-                f"{self.most!r}, {self.iterations!r} and {self.margin!r}"
+                f"most, iterations, margin: received {self.most!r}, {self.iterations!r} and "
+                f"{self.margin!r}, they must be at least 2, 1 and 1; leave them out for the "
+                "defaults"
             )
 
     def order(self, terms: Any) -> int:

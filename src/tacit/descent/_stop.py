@@ -49,8 +49,8 @@ class Stop:
     def __post_init__(self) -> None:
         if not (_is_whole(self.steps) and self.steps >= 0):
             raise ValueError(
-                f"steps must be a whole number of at least 0, got {self.steps!r}; write for "
-                "instance Stop(1000)"
+                f"steps: received {self.steps!r}, it must be a whole number of at least 0; write "
+                "for instance Stop(1000)"
             )
         try:
             goals = np.asarray(self.loss, dtype=float)
@@ -58,24 +58,27 @@ class Stop:
             goals = np.array(np.nan)
         if np.isnan(goals).any():
             raise ValueError(
-                f"loss must be a number, or one for each lane, got {self.loss!r}; leave it out to "
-                "spend the whole budget"
+                f"loss: received {self.loss!r}, it must be a number, or one for each lane; leave "
+                "it out to spend the whole budget"
             )
         if not (_is_number(self.gradient) and self.gradient >= 0):
             raise ValueError(
-                f"gradient must be a number of at least 0, got {self.gradient!r}; 0 is never met"
+                f"gradient: received {self.gradient!r}, it must be a number of at least 0; leave "
+                "it out for 0, which is never met"
             )
         if not (_is_number(self.diverged) and self.diverged > 0):
             raise ValueError(
-                f"diverged must be a loss above 0, got {self.diverged!r}; leave it out for no limit"
+                f"diverged: received {self.diverged!r}, it must be a loss above 0; leave it out "
+                "for no limit"
             )
         if self.patience is not None and not (_is_whole(self.patience) and self.patience >= 1):
             raise ValueError(
-                f"patience must be at least 1 step, got {self.patience!r}; None waits for ever"
+                f"patience: received {self.patience!r}, it must be a whole number of at least 1; "
+                "None waits for ever"
             )
         if not (_is_number(self.progress) and 0 <= self.progress < 1):
             raise ValueError(
-                f"progress must lie in [0, 1), got {self.progress!r}; write for instance "
+                f"progress: received {self.progress!r}, it must lie in [0, 1); write for instance "
                 "progress=1e-3"
             )
 

@@ -91,16 +91,16 @@ def check_times(times: np.ndarray, flow: GradientFlow, dtype: np.dtype) -> None:
     """Times that the flow can land on, each later than the one before."""
     if flow.clock is not None:
         raise ValueError(
-            "record asks for times, which a flow with a clock cannot land on; leave the clock "
-            "out, or record at steps, whose records carry the time"
+            "record: received times, it must hold steps for a flow with a clock, which cannot land "
+            "on times; leave the clock out, or record at steps, whose records carry the time"
         )
     if times[-1] > flow.until:
         raise ValueError(
-            f"record.times goes to {times[-1]}, beyond the flow's until = {flow.until}; shorten "
-            "the record or raise until"
+            f"record.times: received times up to {times[-1]}, they must not pass the flow's "
+            f"until = {flow.until}; shorten the record or raise until"
         )
     if (np.diff(times.astype(dtype)) <= 0).any():
         raise ValueError(
-            f"record.times must increase, which it does not when rounded to the model's {dtype}; "
-            "space the times out, or use a model in float64"
+            f"record.times: received times that are equal when rounded to the model's {dtype}, "
+            "they must increase; space them out, or use a model in float64"
         )

@@ -39,23 +39,23 @@ def _check_loss(model: Any, program: Program, params: PyTree, inputs: LaneInputs
         loss = jax.eval_shape(program.losses, params, inputs)
     except Exception as error:
         raise ValueError(
-            f"loss_or_problem could not be evaluated on model ({received(model)}): "
-            f"{first_line(error)}; {_advice(model, error)}"
+            f"loss_or_problem: received one that fails on model ({received(model)}) with "
+            f"{first_line(error)}, {_advice(model, error)}"
         ) from error
     if not isinstance(loss, jax.ShapeDtypeStruct):
         raise ValueError(
-            f"loss_or_problem must return one number, got {received(loss)}; return the loss alone, "
-            "and record other quantities with record=Record(…)"
+            f"loss_or_problem: received one that returns {received(loss)}, it must return one "
+            "number; return the loss alone, and record other quantities with record=Record(…)"
         )
     if loss.shape != inputs.goal.shape:
         raise ValueError(
-            f"loss_or_problem must return one number, got an array of shape {loss.shape[1:]}; "
-            f"take its mean or sum, or, {_many(model)}"
+            f"loss_or_problem: received one that returns an array of shape {loss.shape[1:]}, it "
+            f"must return one number; take its mean or sum, or, {_many(model)}"
         )
     if not jnp.issubdtype(loss.dtype, jnp.floating):
         raise ValueError(
-            f"loss_or_problem must return a real floating-point number, got {loss.dtype}; "
-            "return a float, for instance by jnp.real(…) or .astype(float)"
+            f"loss_or_problem: received one that returns {loss.dtype}, it must return a real "
+            "floating-point number; return a float, for instance by jnp.real(…) or .astype(float)"
         )
 
 
@@ -67,15 +67,15 @@ def _check_measures(program: Program, params: PyTree, inputs: LaneInputs) -> Non
     for name, measure in program.measures:
         if name in own:
             raise ValueError(
-                f"record.measures uses {name!r}, which the method records itself; choose another "
-                "name"
+                f"record.measures: received the name {name!r}, it must not be one that the method "
+                "records itself; choose another name"
             )
         try:
             jax.eval_shape(functools.partial(program.measured, measure.value), params, inputs)
         except Exception as error:
             raise ValueError(
-                f"record.measures[{name!r}] could not be traced by JAX: {first_line(error)}; "
-                "write it with jax.numpy as a function of one model that returns arrays, or "
+                f"record.measures[{name!r}]: received one that fails with {first_line(error)}, it "
+                "must be a function of one model that returns arrays; write it with jax.numpy, or "
                 "compute it from result.model"
             ) from error
 
@@ -97,8 +97,8 @@ def errors_of_the_method() -> Iterator[None]:
         if isinstance(error, ValueError) and _is_ours(error):
             raise type(error)(str(error)) from None
         raise ValueError(
-            f"method could not make a step on this model: {first_line(error)}; check what the "
-            "method was made with, and that it fits the problem"
+            f"method: received one that fails on this model with {first_line(error)}, it must be "
+            "able to make a step; check what the method was made with, and that it fits the problem"
         ) from error
 
 
@@ -112,8 +112,11 @@ def _is_ours(error: Exception) -> bool:
 
 def _advice(model: Any, error: Exception) -> str:
     if isinstance(error, jax.errors.JAXTypeError | jax.errors.JAXIndexError):
-        return "write it with jax.numpy, without float(), if or NumPy on the model's arrays"
-    return f"it must take one model, and, {_many(model)}"
+        return (
+            "it must be one that JAX can trace; write it with jax.numpy, without float(), if or "
+            "NumPy on the model's arrays"
+        )
+    return f"it must take one model; {_many(model)}"
 
 
 def _many(model: Any) -> str:

@@ -39,8 +39,9 @@ class Unrolled(FlowSolver):
         tableau = getattr(self.solver, "tableau", None)
         if not isinstance(self.solver, diffrax.AbstractERK) or not getattr(tableau, "fsal", False):
             raise ValueError(
-                "solver must be an explicit Runge-Kutta solver of Diffrax whose last stage is the "
-                f"next step's first, such as Tsit5, Dopri5, Dopri8 or Bosh3, got {self.solver!r}"
+                f"solver: received {self.solver!r}, it must be an explicit Runge-Kutta solver of "
+                "Diffrax whose last stage is the next step's first; use one such as Tsit5, Dopri5, "
+                "Dopri8 or Bosh3"
             )
 
     def order(self, terms: Any) -> int | None:

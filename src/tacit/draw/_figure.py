@@ -45,16 +45,22 @@ class Panel:
         object.__setattr__(self, "marks", tuple(self.marks))
         for mark in self.marks:
             if not isinstance(mark, Mark):
-                raise ValueError(f"Panel: marks must be marks such as Line or Points, got {mark!r}")
+                raise ValueError(
+                    f"Panel.marks: received {mark!r}, it must hold marks; pass records such as "
+                    "Line or Points"
+                )
         maps = self.heatmaps
         if len(maps) > 1:
-            raise ValueError(f"Panel: marks may hold one Heatmap, got {len(maps)}; use more panels")
+            raise ValueError(
+                f"Panel.marks: received {len(maps)} Heatmaps, there must be at most one; use more "
+                "panels"
+            )
         for heatmap in maps:
             for name, axis, centres in (("x", self.x, heatmap.x), ("y", self.y, heatmap.y)):
                 if not axis.showable(np.asarray(centres)).all():
                     raise ValueError(
-                        f"Panel: the Heatmap's {name} must be above 0 on a log axis, "
-                        f"got {np.asarray(centres)}; use a linear axis"
+                        f"Panel.marks: received a Heatmap with {name} = {np.asarray(centres)}, it "
+                        "must be above 0 on a log axis; use a linear axis"
                     )
 
     @property
@@ -127,16 +133,25 @@ class Figure:
     def __post_init__(self) -> None:
         object.__setattr__(self, "panels", tuple(self.panels))
         if not self.panels:
-            raise ValueError("Figure: panels must hold at least one Panel, got none")
+            raise ValueError(
+                "Figure.panels: received none, there must be at least one; add a Panel"
+            )
         if self.columns is not None and self.columns < 1:
-            raise ValueError(f"Figure: columns must be at least 1, got {self.columns}")
+            raise ValueError(
+                f"Figure.columns: received {self.columns}, it must be at least 1; leave it out to "
+                "let the figure choose"
+            )
         if self.banner is not None and not self.banner.strip():
             raise ValueError(
-                f"Figure: banner must have words, got {self.banner!r}; None is no banner"
+                f"Figure.banner: received {self.banner!r}, it must have words; pass None for no "
+                "banner"
             )
         if self.size is not None:
             if len(self.size) != 2:
-                raise ValueError(f"Figure: size must be (width, height) in inches, got {self.size}")
+                raise ValueError(
+                    f"Figure.size: received {self.size}, it must be (width, height) in inches; "
+                    "pass two numbers"
+                )
             for part in self.size:
                 check_positive("Figure", "size", part)
 

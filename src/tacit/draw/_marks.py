@@ -137,8 +137,8 @@ class Band(Mark):
         if (low > high).any():
             first = int(np.argmax(low > high))
             raise ValueError(
-                f"Band: low must not exceed high, got low[{first}] = {low[first]:g} and "
-                f"high[{first}] = {high[first]:g}; swap them"
+                f"Band.low: received low[{first}] = {low[first]:g} above high[{first}] = "
+                f"{high[first]:g}, it must not exceed high; swap them"
             )
         hex_of(self.colour, owner="Band")
         self._set(x=x, low=low, high=high)

@@ -16,10 +16,14 @@ def leading_real_parts(matrix: ArrayLike, count: int, *, tolerance: float = 1e-3
     checked = np.asarray(as_real("matrix", matrix, (2,), "a square matrix"), np.float64)
     rows, columns = checked.shape
     if rows != columns:
-        raise ValueError(f"matrix must be square, got the shape {checked.shape}")
+        raise ValueError(
+            f"matrix: received the shape {checked.shape}, it must be square; pass as many rows as "
+            "columns"
+        )
     if not 1 <= count < rows - 1:
         raise ValueError(
-            f"count must be from 1 to N − 2 = {rows - 2}, got {count!r}; `eigenvalues` gives all"
+            f"count: received {count!r}, it must lie between 1 and N − 2 = {rows - 2}; use "
+            "`eigenvalues` for all"
         )
     if not np.isfinite(checked).all():
         return np.full(count, np.nan)

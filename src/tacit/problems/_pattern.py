@@ -124,8 +124,8 @@ class Pattern:
         """
         if self.shape[0] > _LARGEST_SIDE:
             raise ValueError(
-                f"most_diagonal tries every order of the rows, of which there may be at most "
-                f"{_LARGEST_SIDE}, got the shape {self.shape}"
+                f"mask: received the shape {self.shape}, it must have at most {_LARGEST_SIDE} "
+                "rows, since most_diagonal tries every order of them; take fewer rows"
             )
         orders = itertools.permutations(range(self.shape[0]))
         return type(self)(

@@ -51,7 +51,10 @@ def halfway_ratio(
     - `target`: w* > 0.
     """
     if depth < 3:
-        raise ValueError(f"depth must be at least 3, got {depth!r}; two factors see no scale")
+        raise ValueError(
+            f"depth: received {depth!r}, it must be at least 3, since two factors see no scale; "
+            "take more"
+        )
     p = (depth - 2) / depth
     share = (target * blocks / (np.sqrt(2) + blocks - 1)) ** p / -np.expm1(-p * np.log(2) / 2)
     return (depth - 2) * blocks * np.asarray(product_scale, np.float64) ** -p * share
