@@ -56,21 +56,21 @@ def to_matplotlib(figure: Figure) -> "Sheet":
         given = 0.0 if figure.size is None else float(figure.size[1]) - page.top - page.bottom
         page.resize(given or natural)
         grid = sheet.add_gridspec(rows, columns)
-        drawn = []
+        panels = []
         for place, panel in enumerate(figure.panels):
             axes = sheet.add_subplot(grid[divmod(place, columns)])
-            drawn.append((panel, axes, _draw_panel(panel, axes)))
+            panels.append((panel, axes, _draw_panel(panel, axes)))
         page.fit(given or natural)
         # Titles and legends depend on the room that the axes have, known only now.
         extra = np.zeros((rows, columns))
-        for place, (panel, axes, handles) in enumerate(drawn):
+        for place, (panel, axes, handles) in enumerate(panels):
             above = _set_title(panel, axes, figure.letter(place))
             extra[divmod(place, columns)] = above + _set_foot(panel, axes, handles)
         around = float(extra.max(axis=1).sum())
         least = natural if figure.size is None else rows * _LEAST_ROW
         height = max(given, least + around)
         page.fit(height)
-        changed = [_set_label(axes, "y", panel.y) for panel, axes, _ in drawn]
+        changed = [_set_label(axes, "y", panel.y) for panel, axes, _ in panels]
         if any(changed):
             page.fit(height)  # axes turned out shorter than a label beside them
         page.draw()

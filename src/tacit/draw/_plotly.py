@@ -45,10 +45,10 @@ def to_html(figure: Figure, *, include_plotlyjs: bool | str = False) -> str:
     "cdn", a link; True, a copy in the div (about 4 MB). The same figure gives the same text.
     """
     check_choice("to_html", "include_plotlyjs", include_plotlyjs, (False, "cdn", True))
-    drawn = to_plotly(figure)
-    name = "tacit-" + hashlib.sha256(drawn.to_json().encode()).hexdigest()[:12]
+    page = to_plotly(figure)
+    name = "tacit-" + hashlib.sha256(page.to_json().encode()).hexdigest()[:12]
     return str(
-        drawn.to_html(
+        page.to_html(
             full_html=False, include_plotlyjs=include_plotlyjs, div_id=name, config=_CONFIG
         )
     )

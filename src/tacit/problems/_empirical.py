@@ -128,9 +128,9 @@ class SampledLoss(eqx.Module):
     def sample(self, *, key: PRNGKeyArray, sequences: int | None = None) -> EmpiricalLoss:
         """Data drawn once, as a problem of their own."""
         shape = (sequences or self.sequences, self.weights.shape[-1], self.inputs)
-        drawn = jax.random.normal(key, shape, self.weights.dtype)
-        targets = outputs(self.teacher, drawn).astype(self.weights.dtype)
-        return EmpiricalLoss(drawn, jax.lax.stop_gradient(targets), self.weights)
+        inputs = jax.random.normal(key, shape, self.weights.dtype)
+        targets = outputs(self.teacher, inputs).astype(self.weights.dtype)
+        return EmpiricalLoss(inputs, jax.lax.stop_gradient(targets), self.weights)
 
     @precise
     def loss(self, model: Any, *, key: PRNGKeyArray) -> Float[Array, ""]:

@@ -99,8 +99,8 @@ class LinearSampledLoss(eqx.Module):
         """The loss on sequences drawn with the key."""
         lags, outputs, inputs = self.target.shape
         error = self.mask[:, None, None] * (model.impulse_response(lags) - self.target)
-        drawn = jax.random.normal(key, (self.sequences, lags * inputs), error.dtype)
-        wrong = drawn @ error.transpose(0, 2, 1).reshape(lags * inputs, outputs)
+        data = jax.random.normal(key, (self.sequences, lags * inputs), error.dtype)
+        wrong = data @ error.transpose(0, 2, 1).reshape(lags * inputs, outputs)
         return jnp.sum(wrong**2) / self.sequences
 
 

@@ -107,7 +107,7 @@ class AnyPattern(GaussianExperiment):
         lanes = np.concatenate([np.arange(count), again])
 
         starts = self.skip_linear_phase(starts, targets[lanes], masks[lanes])
-        result = self.flow(starts, targets[lanes], masks[lanes], batch.label)
+        result = self.run_flow(starts, targets[lanes], masks[lanes], batch.label)
         spectra = singular_values_or_nan(self.products(result.model))
         ends = np.stack([np.asarray(f)[:count] for f in result.model.tree.factors], axis=1)
         limits = np.full((len(first), self.size), np.nan)

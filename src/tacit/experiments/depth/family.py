@@ -52,7 +52,7 @@ class FamilyExperiment(CompletionExperiment):
             log=log,
         )
 
-    def flow(
+    def run_flow(
         self, depth: int, scales: np.ndarray, ratios: np.ndarray, label: str
     ) -> tuple[DescentResult, Float[np.ndarray, "lanes blocks"]]:
         """Flow from every (αᴸ, m) at once, and the logarithms of the singular values at its end.

@@ -69,7 +69,7 @@ class Fig1(GaussianExperiment):
         masks = np.stack([observed[name].mask for name in batch.column("pattern")])
         targets, factors = self.draw_trials(depth, batch.column("seed"), batch.column("scale"))
         if method == "flow":
-            result = self.flow(factors, targets, masks, batch.label)
+            result = self.run_flow(factors, targets, masks, batch.label)
         else:
             problems = self.completions(targets, masks)
             optimiser = optax.sgd(1.0) if method == "gd" else optax.adam(1.0)

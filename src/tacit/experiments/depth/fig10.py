@@ -58,7 +58,7 @@ class Fig10(GaussianExperiment):
         family = np.where(diagonal, alpha, alpha / ratios[:, None, None])
         factors = np.concatenate([gaussian, np.stack([family] * depth, axis=1)])
         targets = np.broadcast_to(target, (len(factors), self.size, self.size))
-        result = self.flow(factors, targets, diagonal, batch.label)
+        result = self.run_flow(factors, targets, diagonal, batch.label)
         everything = self.measure(result)
         closed = np.full(count, np.nan)
         if depth == 2:

@@ -66,7 +66,7 @@ class Fig4(GaussianExperiment):
         masks = np.stack([Pattern.named(name).mask for name in batch.column("pattern")])
         targets, factors = self.draw_trials(depth, batch.column("seed"), batch.column("scale"))
         factors = self.skip_linear_phase(factors, targets, masks)
-        result = self.flow(factors, targets, masks, batch.label)
+        result = self.run_flow(factors, targets, masks, batch.label)
         return {**self.measure(result), "target_norm": np.linalg.norm(targets, axis=(1, 2))}
 
     def _kinds(self) -> dict[str, list[str]]:

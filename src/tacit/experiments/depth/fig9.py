@@ -39,7 +39,7 @@ class Fig9(FamilyExperiment):
 
     def cell(self, batch: Batch) -> dict[str, ArrayLike]:
         depth, scales, ratios = batch.one("depth"), batch.column("scale"), batch.column("ratio")
-        result, logs = self.flow(depth, scales, ratios, batch.label)
+        result, logs = self.run_flow(depth, scales, ratios, batch.label)
         predicted = self.limit(depth, scales, ratios, log=True)
         first = np.abs(np.expm1(logs[:, 0] - predicted.first))
         # At m = 1 both are zero; what the decomposition leaves there is rounding.

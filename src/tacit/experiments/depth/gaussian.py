@@ -75,8 +75,8 @@ class GaussianExperiment(CompletionExperiment):
         cannot reach a negative diagonal entry, it runs into the saddle at zero.
         """
         with jax.enable_x64(True):
-            drawn, starts = _draw(depth, self.size, jnp.asarray(seeds), jnp.asarray(scales))
-        targets = np.asarray(drawn)
+            products, starts = _draw(depth, self.size, jnp.asarray(seeds), jnp.asarray(scales))
+        targets = np.asarray(products)
         factors = np.stack([np.asarray(factor) for factor in starts.factors], axis=1)
         if identity is not None:
             alpha = np.asarray(scales) ** (1 / depth)
@@ -108,7 +108,7 @@ class GaussianExperiment(CompletionExperiment):
         smallest = np.where(mask, np.abs(target), np.inf).min(axis=(1, 2))
         return self.goal * np.minimum(1.0, smallest) ** 2
 
-    def flow(
+    def run_flow(
         self,
         factors: Float[np.ndarray, "lanes layers size size"],
         targets: Float[np.ndarray, "lanes size size"],

@@ -66,7 +66,7 @@ class Phase(FamilyExperiment):
         near = [np.isclose(v[:, None], some, rtol=1e-9, atol=0).any(axis=1) for v, some in chosen]
         rows = np.flatnonzero(near[0] & near[1])
         if rows.size:
-            result, logs = self.flow(depth, scales[rows], ratios[rows], batch.label)
+            result, logs = self.run_flow(depth, scales[rows], ratios[rows], batch.label)
             rank[rows] = 1 + np.exp(2 * (logs[:, 1:] - logs[:, :1])).sum(axis=1)
             loss[rows], steps[rows], outcome[rows] = result.loss, result.steps, result.outcome
         return {
