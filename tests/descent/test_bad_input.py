@@ -109,6 +109,9 @@ def test_lanes():
         Lanes.stack([{"a": np.ones(2)}, {"b": np.ones(2)}])
     with pytest.raises(ValueError, match="different shapes"):
         Lanes.stack([np.ones(2), np.ones(3)])
+    with pytest.raises(ValueError, match=r"items: received 1\.0 and others at one place"):
+        Lanes.stack([{"a": np.ones(2), "s": 1.0}, {"a": np.ones(2), "s": 2.0}])
+    assert Lanes.stack(np.full(2, i) for i in range(3)).count == 3  # any iterable
     lanes = Lanes.stack([np.zeros(2), np.ones(2)])
     assert len(lanes) == 2
     assert [float(np.asarray(item).sum()) for item in lanes] == [0.0, 2.0]

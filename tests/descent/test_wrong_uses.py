@@ -102,6 +102,14 @@ WRONG = {
         lambda: run(record=Record([1], {"rank": lambda m: np.linalg.norm(m.x)})),
         "measures", "TracerArrayConversionError", "jax.numpy",
     ),
+    "a measure that returns nothing": (
+        lambda: run(record=Record([1], {"norm": lambda m: None})),
+        "measures", "NoneType", "one array",
+    ),
+    "a measure that returns a dictionary": (
+        lambda: run(record=Record([1], {"all": lambda m: {"x": m.x, "y": m.x}})),
+        "measures", "dict", "a measure of its own",
+    ),
     "a measure that returns a word": (
         lambda: run(record=Record([1], {"word": lambda m: "yes"})), "measures", "str", "arrays",
     ),

@@ -1,22 +1,26 @@
-"""Functions compared by what they do, so that a program compiled for one serves its equal.
+"""Functions and problems compared by what they do, so that equal ones share a compiled program.
 
 `optax.adam(1e-3)` written twice makes two pairs of functions. Python compares functions by
 identity, so a cache of compiled programs keyed by them would compile twice. `ByValue` compares
-them by content instead: the code, the defaults, the values in the closure and the values of the
-globals that the code names, each recursively.
+them by content instead: the code, the defaults, the values in the closure, the values of the
+globals that the code names, and the attributes of objects and of their classes, each recursively.
+What belongs to Python or to an installed package does not change while a process runs, and is
+compared by identity.
 
 Two equal keys must mean the same program. So numbers are compared with their type and their bits
-(1, 1.0, True and −0.0 all differ), arrays by their bytes, and an object about which nothing is
-known makes the whole key fall back to identity.
+(1, 1.0, True and −0.0 all differ), and arrays by their bytes. Where something cannot be read, a
+function is compared by identity, as `jax.jit` does, and any other object equals nothing.
 """
 
-import builtins
 import dataclasses
 import enum
 import functools
 import hashlib
+import sys
+import sysconfig
 import types
 from collections.abc import Hashable, Iterator
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import jax
@@ -52,7 +56,8 @@ def value_key(value: Any) -> Hashable:
     try:
         return _Walk().key(value)
     except (_UnknownError, RecursionError):
-        return ("itself", _itself(value))
+        # Functions, and transformations made of them, by identity; anything else may change.
+        return ("itself", value if isinstance(value, types.FunctionType | tuple) else _Is(object()))
 
 
 class _UnknownError(Exception):
@@ -74,22 +79,30 @@ class _Is:
         return id(self.thing)
 
 
-def _itself(value: Any) -> Hashable:
-    """The value by its own equality, or by identity if it cannot be hashed."""
-    try:
-        hash(value)
-    except TypeError:
-        return _Is(value)
-    return value
-
-
 class _Plain:
     """An instance of a class with nothing in it but its `__dict__`."""
 
 
-# Immutable as far as a compiled program is concerned.
-_BY_IDENTITY = (type, types.ModuleType, types.BuiltinFunctionType, types.CodeType, enum.Enum)
-_LIBRARIES = ("jax", "jaxlib", "numpy")
+_BY_IDENTITY = (types.BuiltinFunctionType, types.CodeType, enum.Enum)
+_COMPILED = ("jax", "jaxlib", "numpy")  # their callables hold compiled code
+_INSTALLED = tuple(
+    Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib")
+)
+
+
+@functools.cache
+def _is_installed(package: str) -> bool:
+    """Whether a top-level package is Python's own, installed, or tacit: it does not change."""
+    if package in ("tacit", "builtins") or package in sys.stdlib_module_names:
+        return package != "__main__"
+    file = getattr(sys.modules.get(package), "__file__", None)
+    return file is not None and any(folder in Path(file).resolve().parents for folder in _INSTALLED)
+
+
+def _from_installed(thing: Any) -> bool:
+    """Whether a class or a function is defined in an installed package."""
+    module = getattr(thing, "__module__", None)
+    return isinstance(module, str) and _is_installed(module.partition(".")[0])
 
 
 class _Walk:
@@ -113,13 +126,17 @@ class _Walk:
             return (_Is(value),)
         if isinstance(value, np.dtype):
             return (np.dtype, value)
-        if isinstance(value, jax.Array | np.ndarray | np.generic):
+        if type(value) is np.ndarray or isinstance(value, jax.Array | np.generic):
             return _array_key(value)
+        if isinstance(value, type) and _from_installed(value):
+            return (_Is(value),)
         if id(value) in self._met:
             return ("again", self._met[id(value)])
         self._met[id(value)] = len(self._met)
         self._alive.append(value)
-        return (type(value), *self._content(value))
+        if isinstance(value, type):
+            return (_Is(value), *self._attributes(value))
+        return (self.key(type(value)), *self._content(value))
 
     def _content(self, value: Any) -> Iterator[Hashable]:
         if isinstance(value, types.FunctionType):
@@ -128,13 +145,18 @@ class _Walk:
             yield from (self.key(value.__func__), self.key(value.__self__))
         elif isinstance(value, functools.partial):
             yield from (self.key(value.func), self.key(value.args), self.key(value.keywords))
-        elif isinstance(value, tuple | list):  # NamedTuples too: the type is in the key
+        elif type(value) in (tuple, list) or _is_named_tuple(value):
             yield from map(self.key, value)
+            yield from map(self.key, getattr(value, "__dict__", {}).items())
         elif type(value) in (dict, types.MappingProxyType):
             yield from ((self.key(name), self.key(item)) for name, item in value.items())
         elif type(value) in (set, frozenset):
             yield frozenset(map(self.key, value))
-        elif callable(value) and type(value).__module__.split(".")[0] in _LIBRARIES:
+        elif isinstance(value, staticmethod | classmethod):
+            yield self.key(value.__func__)
+        elif isinstance(value, property):
+            yield from map(self.key, (value.fget, value.fset))
+        elif callable(value) and type(value).__module__.split(".")[0] in _COMPILED:
             yield _Is(value)  # a function that was compiled, or has a derivative of its own
         elif _has_own_equality(value):
             yield value
@@ -158,9 +180,27 @@ class _Walk:
                 yield "empty"
             else:
                 yield self.key(content)
-        for name in sorted(_names(function.__code__)):
-            if name in function.__globals__:
-                yield (name, _global_key(function.__globals__[name]))
+        names = _names(function.__code__)
+        for name in sorted(names & function.__globals__.keys()):
+            yield (name, self._named(function.__globals__[name], names))
+
+    def _named(self, value: Any, names: set[str]) -> Hashable:
+        """The key of a global; of a module, those of its attributes that the code may name."""
+        if isinstance(value, types.FunctionType) and _from_installed(value):
+            return (_Is(value),)
+        if not isinstance(value, types.ModuleType):
+            return self.key(value)
+        if _is_installed(value.__name__.partition(".")[0]):
+            return (_Is(value),)
+        named = sorted(names & vars(value).keys())
+        return (_Is(value), *((name, self._named(vars(value)[name], names)) for name in named))
+
+    def _attributes(self, kind: type) -> Iterator[Hashable]:
+        """What a class of the user's own, and its bases, say of their instances."""
+        for base in kind.__mro__:
+            for name, value in () if _from_installed(base) else vars(base).items():
+                if name == "__call__" or not name.startswith(("__", "_abc_")):
+                    yield (name, self.key(value))
 
 
 def _names(code: types.CodeType) -> set[str]:
@@ -169,14 +209,11 @@ def _names(code: types.CodeType) -> set[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             names |= _names(constant)
-    return names - set(vars(builtins))
+    return names
 
 
-def _global_key(value: Any) -> Hashable:
-    """Numbers and words by value, and NumPy's arrays, which may change; others by identity."""
-    if isinstance(value, bool | int | float | complex | str | bytes | np.ndarray):
-        return value_key(value)
-    return _Is(value)
+def _is_named_tuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
 def _array_key(array: Any) -> Hashable:
@@ -194,12 +231,14 @@ def _array_key(array: Any) -> Hashable:
 
 
 def _has_own_equality(value: Any) -> bool:
-    """Whether the type compares by content, and can be hashed.
+    """Whether the type, one of an installed package, compares by content, and can be hashed.
 
-    A frozen dataclass made by hand is one; a module of Equinox hashes the arrays in it, which
-    cannot be hashed, and is read field by field instead.
+    Dataclasses, such as modules of Equinox, are read field by field instead: the arrays in them
+    cannot be hashed.
     """
     if type(value).__eq__ is object.__eq__ or dataclasses.is_dataclass(value):
+        return False
+    if not _from_installed(type(value)):
         return False
     try:
         hash(value)

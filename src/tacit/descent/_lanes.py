@@ -5,7 +5,7 @@ Keys for lanes depend on each lane alone, so that its draws do not depend on tho
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import equinox as eqx
@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tacit._types import PRNGKeyArray, precise, x64_for
+from tacit.descent._by_value import value_key
 
 T = TypeVar("T")
 Label: TypeAlias = int | float | str | bool
@@ -51,8 +52,12 @@ class Lanes(eqx.Module, Generic[T]):
             )
 
     @staticmethod
-    def stack(items: Sequence[T]) -> "Lanes[T]":
-        """Stack single objects of the same structure into lanes."""
+    def stack(items: Iterable[T]) -> "Lanes[T]":
+        """Stack single objects of the same structure into lanes.
+
+        What is not an array belongs to all lanes, so it must be the same in every object.
+        """
+        items = list(items)
         if not items:
             raise ValueError(
                 "items: received none, there must be at least one; give one object for each lane"
@@ -66,6 +71,12 @@ class Lanes(eqx.Module, Generic[T]):
 
         def merge(*leaves: Any) -> Any:
             if not is_array(leaves[0]):
+                if any(value_key(leaf) != value_key(leaves[0]) for leaf in leaves):
+                    raise ValueError(
+                        f"items: received {leaves[0]!r} and others at one place, what is not an "
+                        "array must be equal in all of them; make it an array to give each lane "
+                        "its own"
+                    )
                 return leaves[0]
             shapes = {np.shape(leaf) for leaf in leaves}
             if len(shapes) != 1:
@@ -76,7 +87,7 @@ class Lanes(eqx.Module, Generic[T]):
             on_host = all(isinstance(leaf, np.ndarray) for leaf in leaves)
             return np.stack(leaves) if on_host else jnp.stack(leaves)
 
-        with x64_for(list(items)):
+        with x64_for(items):
             return Lanes(jax.tree.map(merge, *items))
 
     @staticmethod

@@ -54,7 +54,7 @@ R = TypeVar("R")
 def static_kind(tree: PyTree) -> Hashable:
     """What of a tree is fixed when a program is compiled: all but the values of its arrays."""
     leaves, structure = jax.tree.flatten(tree)
-    return structure, tuple(_array_kind(leaf) or _static(leaf) for leaf in leaves)
+    return structure, tuple(_array_kind(leaf) or ByValue(leaf) for leaf in leaves)
 
 
 def run_compiled(function: Callable[..., R], kind: Hashable, fixed: PyTree, *reused: PyTree) -> R:
@@ -85,10 +85,3 @@ def _array_kind(leaf: Any) -> Hashable:
     if not eqx.is_array(leaf):
         return None
     return leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)
-
-
-def _static(leaf: Any) -> Hashable:
-    """Functions and numbers by value, other objects by their own equality."""
-    if callable(leaf) or isinstance(leaf, bool | int | float | complex | str | bytes):
-        return ByValue(leaf)
-    return type(leaf), leaf

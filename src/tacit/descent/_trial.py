@@ -71,13 +71,19 @@ def _check_measures(program: Program, params: PyTree, inputs: LaneInputs) -> Non
                 "records itself; choose another name"
             )
         try:
-            jax.eval_shape(functools.partial(program.measured, measure.value), params, inputs)
+            measured = functools.partial(program.measured, measure.value)
+            found = jax.eval_shape(measured, params, inputs)
         except Exception as error:
             raise ValueError(
                 f"record.measures[{name!r}]: received one that fails with {first_line(error)}, it "
                 "must be a function of one model that returns arrays; write it with jax.numpy, or "
                 "compute it from result.model"
             ) from error
+        if not isinstance(found, jax.ShapeDtypeStruct):
+            raise ValueError(
+                f"record.measures[{name!r}]: received one that returns {type(found).__name__}, it "
+                "must return one array; give each number a measure of its own"
+            )
 
 
 def _check_method(program: Program, params: PyTree, inputs: LaneInputs) -> None:
