@@ -299,6 +299,29 @@ def test_an_outcome_is_one_word(run, toy):
         run(preset="smoke")
 
 
+def test_parameters_are_checked_as_a_whole_and_not_batch_by_batch(run, toy):
+    check = (
+        "    def check(self):\n"
+        "        if len(self.throws) < 2 or self.bound == 0.3:\n"
+        '            raise UsageError("throws: give two, and a bound of your own")\n\n'
+        "    def cell("
+    )
+    text = (
+        toy.read_text()
+        .replace("    def cell(", check)
+        .replace("import Claims", "import UsageError, Claims")
+    )
+    toy.write_text(
+        text.replace(
+            'dict(seed=range(2)), "quick": {}, "paper": dict(',
+            'dict(bound=1, seed=range(2)), "quick": dict(bound=1), "paper": dict(bound=1, ',
+        )
+    )
+    assert run(preset="smoke").outcomes == {"converged": 4}
+    with pytest.raises(UsageError, match="throws: give two"):
+        run(throws=10)
+
+
 def test_names_are_checked_before_anything_is_computed(run, toy, tmp_path):
     toy.write_text(toy.read_text().replace('"horizon"', '"sides"'))
     with pytest.raises(ValueError, match=r"\['sides'\] are used twice among the names of"):

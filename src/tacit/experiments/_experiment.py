@@ -87,9 +87,12 @@ class Experiment(abc.ABC):
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
 
     def __post_init__(self) -> None:
+        self._normalise()
+        self.check()
+
+    def _normalise(self) -> None:
         for name, spec in self.parameters().items():
             object.__setattr__(self, name, spec.normalised(name, getattr(self, name)))
-        self.check()
 
     # What an author writes.
 
@@ -176,6 +179,19 @@ class Experiment(abc.ABC):
             hint = nearest(name, cls.presets)
             raise UsageError(f"preset: {cls.id} has no preset {name!r}, {hint}")
         return cls(**cls.presets[name]).replace(seeds=seeds, **overrides)
+
+    @classmethod
+    def for_batch(cls, values: Mapping[str, Any]) -> Self:
+        """The experiment as a batch sees it; parameters that are not in `values` keep defaults.
+
+        It is not checked: `check` is about the whole grid and the parameters of analysis, and the
+        experiment that the batch belongs to has passed it.
+        """
+        made = object.__new__(cls)
+        for name, value in values.items():
+            object.__setattr__(made, name, value)
+        made._normalise()
+        return made
 
     def replace(self, *, seeds: int | None = None, **overrides: Any) -> Self:
         """The experiment with other values; a swept parameter takes several or one."""

@@ -43,7 +43,7 @@ class _ExperimentCell:
                 f"{self.version}: install the same tacit (or the same file) there"
             )
         own = {name: batch.values(name) for name in batch.cells[0]}
-        arrays = kind(**{**self.values, **own}).cell(batch)
+        arrays = kind.for_batch({**self.values, **own}).cell(batch)
         arrays = {"outcome": ["converged"] * len(batch), **arrays}
         words = {str(word) for word in np.ravel(arrays["outcome"])}
         if not words <= set(OUTCOMES):
