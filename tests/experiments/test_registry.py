@@ -70,9 +70,14 @@ def test_a_missing_method_is_named(toy):
         find_experiment(str(toy))
 
 
-def test_names_that_tacit_keeps(toy):
-    toy.write_text(toy.read_text().replace("    sides: int", "    preset: int", 1))
-    with pytest.raises(UsageError, match=r"fields \['preset'\]"):
+@pytest.mark.parametrize(
+    "name",
+    ["preset", "missing", "counts", "parameters", "check", "id", "figure", "version", "source"],
+)
+def test_names_that_tacit_keeps(toy, name):
+    field = f'    {name}: float = fixed(0.5, "of no use")\n'
+    toy.write_text(toy.read_text().replace("    sides: int", f"{field}    sides: int", 1))
+    with pytest.raises(UsageError, match=rf"Die has fields \['{name}'\]: tacit uses these names"):
         find_experiment(str(toy))
 
 

@@ -24,7 +24,7 @@ OUTCOMES = ("converged", "stopped", "diverged", "stalled", "failed")
 
 _OUTCOME = Variable("how the run ended", dtype="str")
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*")
-# The names that `reproduce` and the dataset use themselves.
+# The names that `reproduce` and the dataset use themselves; those of `Experiment` are kept too.
 _RESERVED = frozenset(
     {"content", "experiment", "executor", "fresh", "origins", "preset", "progress", "results"}
     | {"retries", "seeds", "version", PRESENT, "outcome"}
@@ -77,10 +77,11 @@ class Experiment(abc.ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        own, words = set(vars(cls)), vars(cls).get("__doc__")
+        own = vars(cls)
+        words = own.get("__doc__")
         if "source" not in own:
             cls.source = None  # a subclass is not found where its base is
-        if "id" in own and "paper" not in own:
+        if isinstance(own.get("id"), str) and "paper" not in own:
             cls.paper = cls.id.partition("/")[0]
         if words and "summary" not in own:
             cls.summary = _first_line(words)
@@ -156,7 +157,7 @@ class Experiment(abc.ABC):
     def parameters(cls) -> dict[str, Parameter]:
         """What is known of each parameter, in the order of declaration."""
         found = {}
-        for entry in dataclasses.fields(cls):  # type: ignore[arg-type]
+        for entry in _fields(cls):
             if METADATA not in entry.metadata:
                 raise ValueError(
                     f"{cls.__name__}.{entry.name}: declare it with swept(…) or fixed(…)"
@@ -188,7 +189,8 @@ class Experiment(abc.ABC):
         experiment that the batch belongs to has passed it.
         """
         made = object.__new__(cls)
-        for name, value in values.items():
+        defaults = {entry.name: entry.default for entry in _fields(cls)}
+        for name, value in {**defaults, **values}.items():
             object.__setattr__(made, name, value)
         made._normalise()
         return made
@@ -232,6 +234,10 @@ class Experiment(abc.ABC):
 def check_experiment(kind: type[Experiment]) -> None:
     """Check what a class declares, so that a wrong declaration is named before anything runs."""
     name = kind.__name__
+    kept = _RESERVED | set(dir(Experiment)) | Experiment.__annotations__.keys()
+    taken = sorted(kept & {entry.name for entry in _fields(kind)})
+    if taken:
+        raise ValueError(f"{name} has fields {taken}: tacit uses these names itself, choose others")
     lacking = [
         word for word in ("id", "figure", "summary", "presets") if not getattr(kind, word, 0)
     ]
@@ -241,9 +247,6 @@ def check_experiment(kind: type[Experiment]) -> None:
         raise ValueError(f"{name}.id is {kind.id!r}, the form is 'paper/figure'")
     if isinstance(kind.version, bool) or not isinstance(kind.version, int) or kind.version < 1:
         raise ValueError(f"{name}.version is {kind.version!r}, it must be 1 or more")
-    taken = sorted(_RESERVED & kind.parameters().keys())
-    if taken:
-        raise ValueError(f"{name} has fields {taken}: tacit uses these names itself, choose others")
     for preset, values in kind.presets.items():
         if not isinstance(values, Mapping):
             raise ValueError(f"{name}.presets[{preset!r}] is {values!r}, give a dict of parameters")
@@ -253,6 +256,10 @@ def check_experiment(kind: type[Experiment]) -> None:
                 f"{name}.presets[{preset!r}] names {unknown}, which are not parameters"
             )
         kind(**values).grid()  # its own checks: axes there, batch_by and chunk among them
+
+
+def _fields(kind: type[Experiment]) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(kind)  # type: ignore[arg-type]
 
 
 def _first_line(docstring: str) -> str:
