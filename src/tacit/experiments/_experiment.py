@@ -2,6 +2,7 @@
 
 import abc
 import dataclasses
+import inspect
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
@@ -51,7 +52,8 @@ class Experiment(abc.ABC):
 
     Every subclass is made a frozen dataclass whose fields are its parameters, declared with `swept`
     (an axis of the grid) or `fixed`. Values are checked and brought to their kind when an
-    experiment is made, so that one that exists is a valid one.
+    experiment is made, so that one that exists is a valid one. A subclass gives an inherited
+    parameter another default with `steps: int = 500`, without saying the rest again.
 
     **Class attributes:**
 
@@ -85,6 +87,7 @@ class Experiment(abc.ABC):
             cls.paper = cls.id.partition("/")[0]
         if words and "summary" not in own:
             cls.summary = _first_line(words)
+        _take_new_defaults(cls)
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
 
     def __post_init__(self) -> None:
@@ -260,6 +263,28 @@ def check_experiment(kind: type[Experiment]) -> None:
 
 def _fields(kind: type[Experiment]) -> tuple[dataclasses.Field[Any], ...]:
     return dataclasses.fields(kind)  # type: ignore[arg-type]
+
+
+def _take_new_defaults(kind: type[Experiment]) -> None:
+    """Take `steps: int = 5`, or `steps = 5`, as the inherited parameter with another default."""
+    inherited = {
+        entry.name: entry
+        for base in reversed(kind.__mro__[1:])
+        if dataclasses.is_dataclass(base)
+        for entry in dataclasses.fields(base)
+    }
+    annotations = dict(inspect.get_annotations(kind))
+    for name, entry in inherited.items():
+        value = vars(kind).get(name, entry)
+        if isinstance(value, dataclasses.Field) or METADATA not in entry.metadata:
+            continue  # declared in full, or wrongly: `parameters` says so
+        try:
+            default = entry.metadata[METADATA].normalised(name, value)
+        except UsageError as error:
+            raise UsageError(f"{kind.__name__}.{error}") from None
+        annotations.setdefault(name, entry.type)
+        setattr(kind, name, dataclasses.field(default=default, metadata=entry.metadata))
+    kind.__annotations__ = annotations
 
 
 def _first_line(docstring: str) -> str:
