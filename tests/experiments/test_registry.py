@@ -54,6 +54,22 @@ def test_unknown_names(name, words):
         ("TOY\nDie.presets = {'quick': {'sides': 1}}", "", "sides: received 1, allowed is"),
         ("TOY\nDie.chunk = {'depth': 4}", "", r"chunk: \['depth'\] are not axes"),
         ("TOY\nDie.batch_by = ('depth',)", "", r"batch_by: \['depth'\] are not axes"),
+        (
+            "TOY\nclass Mine(Die):\n    id = 'toy/mine'\n    gain: float = fixed(1, 'gain')",
+            ":Mine",
+            r"Mine\.gain is annotated as float, but its default 1 is int: write 1\.0",
+        ),
+        (
+            "TOY\nclass Mine(Die):\n    id = 'toy/mine'\n"
+            "    rate: 'tuple[float, ...]' = swept((1, 2), 'rate')",
+            ":Mine",
+            r"default \(1, 2\) is tuple\[int, \.\.\.\]: write \(1\.0, 2\.0\)",
+        ),
+        (
+            "TOY\nclass Mine(Die):\n    id = 'toy/mine'\n    throws: int = 10",
+            ":Mine",
+            r"is annotated as int, .*: annotate it as tuple\[int, \.\.\.\]",
+        ),
         ("TOY\nclass Half(Experiment): pass", ":Half", "has no experiment 'Half', known: Die"),
     ],
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.claims import Claim
 from tacit.experiments._errors import UsageError, nearest
-from tacit.experiments._parameter import METADATA, Parameter, fixed, swept
+from tacit.experiments._parameter import KINDS, METADATA, Parameter, fixed, swept
 from tacit.store import PRESENT, Variable
 from tacit.sweep import Batch, Grid
 
@@ -250,6 +250,8 @@ def check_experiment(kind: type[Experiment]) -> None:
         raise ValueError(f"{name}.id is {kind.id!r}, the form is 'paper/figure'")
     if isinstance(kind.version, bool) or not isinstance(kind.version, int) or kind.version < 1:
         raise ValueError(f"{name}.version is {kind.version!r}, it must be 1 or more")
+    for entry in _fields(kind):
+        _check_annotation(name, entry, kind.parameters()[entry.name])
     for preset, values in kind.presets.items():
         if not isinstance(values, Mapping):
             raise ValueError(f"{name}.presets[{preset!r}] is {values!r}, give a dict of parameters")
@@ -259,6 +261,24 @@ def check_experiment(kind: type[Experiment]) -> None:
                 f"{name}.presets[{preset!r}] names {unknown}, which are not parameters"
             )
         kind(**values).grid()  # its own checks: axes there, batch_by and chunk among them
+
+
+def _check_annotation(name: str, entry: dataclasses.Field[Any], spec: Parameter) -> None:
+    """The kind of a parameter is its default's; the annotation, where it is a plain one, agrees."""
+    written = entry.type.__name__ if isinstance(entry.type, type) else str(entry.type)
+    plain = {word for kind in KINDS for word in (kind.__name__, f"tuple[{kind.__name__}, ...]")}
+    default: Any = entry.default
+    one = spec.kind.__name__
+    meant = f"tuple[{one}, ...]" if spec.many else one
+    if written not in plain or written == meant:
+        return
+    remedy = f"annotate it as {meant}"
+    if written == meant.replace("int", "float"):
+        remedy = f"write {tuple(map(float, default)) if spec.many else float(default)}"
+    raise ValueError(
+        f"{name}.{entry.name} is annotated as {written}, but its default {default!r} is "
+        f"{meant}: {remedy}"
+    )
 
 
 def _fields(kind: type[Experiment]) -> tuple[dataclasses.Field[Any], ...]:
