@@ -138,6 +138,19 @@ def test_the_summary_is_the_first_line_of_the_docstring():
     assert Rnns.summary == "RNNs are compared"
 
 
+def test_a_paper_that_is_given_is_that_of_subclasses_too():
+    class Ours(Small):
+        paper = "A book"
+
+    class First(Ours):
+        id = "book/first"
+
+    class Second(First):
+        id, paper = "book/second", "Another book"
+
+    assert (First.paper, Second.paper, Small.paper) == ("A book", "Another book", "toy")
+
+
 def test_presets_are_overrides_of_the_defaults():
     smoke = Small.from_preset("smoke")
     assert (smoke.width, smoke.seed, smoke.rate) == ((40,), (0, 1, 2), (1e-3,))

@@ -77,13 +77,17 @@ class Experiment(abc.ABC):
     source: ClassVar[str | None] = None
     """How a worker process finds it: an id or a file; None if it can only be pickled."""
 
+    _names_paper: ClassVar[bool] = False  # whether the class or a base of it gives `paper`
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         own = vars(cls)
         words = own.get("__doc__")
         if "source" not in own:
             cls.source = None  # a subclass is not found where its base is
-        if isinstance(own.get("id"), str) and "paper" not in own:
+        if "paper" in own:
+            cls._names_paper = True
+        elif isinstance(own.get("id"), str) and not cls._names_paper:
             cls.paper = cls.id.partition("/")[0]
         if words and "summary" not in own:
             cls.summary = _first_line(words)
