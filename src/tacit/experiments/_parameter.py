@@ -1,6 +1,7 @@
 """The parameters of an experiment: what each is, its kind and range, whether it is swept."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +66,7 @@ class Parameter:
         values = tuple(self._one(name, item) for item in (value if listed else (value,)))
         if not values:
             raise UsageError(f"{name}: received no values, it takes one or more: {self.allowed}")
-        twice = sorted({str(item) for item in values if values.count(item) > 1})
+        twice = sorted(str(item) for item, count in Counter(values).items() if count > 1)
         if self.swept and twice:
             raise UsageError(f"{name}: received {', '.join(twice)} twice, values must be distinct")
         return values
