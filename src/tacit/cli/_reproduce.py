@@ -50,7 +50,7 @@ def run(
     """Run the experiments one after another; wrong use is found before the first begins."""
     from rich.console import Console
 
-    chosen = _chosen(ids, every)
+    chosen = _chosen(ids, every, preset)
     runs = [
         kind.from_preset(preset, seeds=seeds, **parse_settings(kind, settings)) for kind in chosen
     ]
@@ -124,12 +124,26 @@ def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _chosen(ids: Sequence[str], every: bool) -> list[type[Experiment]]:
+def _chosen(ids: Sequence[str], every: bool, preset: str) -> list[type[Experiment]]:
     if every == bool(ids):
         known = ", ".join(experiment_ids())
         raise UsageError(f"experiment: give ids or --all, one of the two; known ids: {known}")
-    names = experiment_ids() if every else list(dict.fromkeys(ids))
-    return [find_experiment(name) for name in names]
+    return _every(preset) if every else [find_experiment(name) for name in dict.fromkeys(ids)]
+
+
+def _every(preset: str) -> list[type[Experiment]]:
+    """All that can be loaded and have the preset; a plug-in that cannot is left out, as we say."""
+    kinds = []
+    for name in experiment_ids():
+        try:
+            kinds.append(find_experiment(name))
+        except UsageError as error:
+            print(f"tacit: left out: {error}", file=sys.stderr)
+    chosen = [kind for kind in kinds if preset in kind.presets]
+    for kind in kinds if chosen else ():
+        if kind not in chosen:
+            print(f"tacit: left out: {kind.id} has no preset {preset!r}", file=sys.stderr)
+    return chosen or kinds
 
 
 def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
