@@ -51,22 +51,23 @@ def run(
     from rich.console import Console
 
     chosen = _chosen(ids, every, preset)
-    runs = [
-        kind.from_preset(preset, seeds=seeds, **parse_settings(kind, settings)) for kind in chosen
-    ]
-    lacking = {experiment.id: experiment.missing() for experiment in runs}
-    for name, words in lacking.items():
+    overrides = {kind: parse_settings(kind, settings) for kind in chosen}
+    lacking = {
+        kind: kind.from_preset(preset, seeds=seeds, **values).missing()
+        for kind, values in overrides.items()
+    }
+    for kind, words in lacking.items():
         if words is not None and not every:
-            raise UsageError(f"{name}: {words}")
+            raise UsageError(f"{kind.id}: {words}")
     # With --json standard output is for the object alone.
     console = Console(stderr=as_json, soft_wrap=False)
     records: list[dict[str, Any]] = []
     narrator = Narrator(console, chosen[0].id)
     try:
         with chosen_workers(workers, scheduler) as executor:
-            for experiment in runs:
+            for experiment in chosen:
                 console.print(f"[bold]{experiment.id}[/bold] · {preset} · {experiment.summary}")
-                if (words := lacking[experiment.id]) is not None:
+                if (words := lacking[experiment]) is not None:
                     console.print(f"  skipped: {words}", markup=False, highlight=False)
                     name = experiment.id
                     records.append({"experiment": name, "preset": preset, "skipped": words})
@@ -74,14 +75,14 @@ def run(
                 narrator = Narrator(console, experiment.id)
                 try:
                     made = reproduce(
-                        type(experiment),
+                        experiment,
                         preset=preset,
                         seeds=seeds,
                         results=results,
                         fresh=fresh,
                         executor=executor,
                         progress=narrator,
-                        **parse_settings(type(experiment), settings),
+                        **overrides[experiment],
                     )
                 except ReproductionError as error:
                     print(f"tacit: {error}", file=sys.stderr)
