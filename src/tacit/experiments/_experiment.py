@@ -3,7 +3,6 @@
 import abc
 import dataclasses
 import inspect
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
@@ -11,8 +10,8 @@ import numpy as np
 
 from tacit.claims import Claim
 from tacit.experiments._errors import UsageError, nearest
-from tacit.experiments._parameter import KINDS, METADATA, Parameter, fixed, swept
-from tacit.store import PRESENT, Variable
+from tacit.experiments._parameter import METADATA, Parameter, fixed, swept
+from tacit.store import Variable
 from tacit.sweep import Batch, Grid
 
 if TYPE_CHECKING:  # for `tacit list` and `tacit --help`, which import neither
@@ -24,12 +23,6 @@ OUTCOMES = ("converged", "stopped", "diverged", "stalled", "failed")
 """How a cell may end; `failed` is for one that raised an error, with its batch and alone."""
 
 _OUTCOME = Variable("how the run ended", dtype="str")
-_ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*")
-# The names that `reproduce` and the dataset use themselves; those of `Experiment` are kept too.
-_RESERVED = frozenset(
-    {"content", "experiment", "executor", "fresh", "origins", "preset", "progress", "results"}
-    | {"retries", "seeds", "version", PRESENT, "outcome"}
-)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(swept, fixed))
@@ -164,9 +157,9 @@ class Experiment(abc.ABC):
     def parameters(cls) -> dict[str, Parameter]:
         """What is known of each parameter, in the order of declaration."""
         found = {}
-        for entry in _fields(cls):
+        for entry in fields_of(cls):
             if METADATA not in entry.metadata:
-                raise ValueError(
+                raise UsageError(
                     f"{cls.__name__}.{entry.name}: declare it with swept(…) or fixed(…)"
                 )
             found[entry.name] = entry.metadata[METADATA]
@@ -196,7 +189,7 @@ class Experiment(abc.ABC):
         experiment that the batch belongs to has passed it.
         """
         made = object.__new__(cls)
-        defaults = {entry.name: entry.default for entry in _fields(cls)}
+        defaults = {entry.name: entry.default for entry in fields_of(cls)}
         for name, value in {**defaults, **values}.items():
             object.__setattr__(made, name, value)
         made._normalise()
@@ -238,54 +231,8 @@ class Experiment(abc.ABC):
         return {"outcome": _OUTCOME, **self.variables()}
 
 
-def check_experiment(kind: type[Experiment]) -> None:
-    """Check what a class declares, so that a wrong declaration is named before anything runs."""
-    name = kind.__name__
-    kept = _RESERVED | set(dir(Experiment)) | Experiment.__annotations__.keys()
-    taken = sorted(kept & {entry.name for entry in _fields(kind)})
-    if taken:
-        raise ValueError(f"{name} has fields {taken}: tacit uses these names itself, choose others")
-    lacking = [
-        word for word in ("id", "figure", "summary", "presets") if not getattr(kind, word, 0)
-    ]
-    if lacking:
-        raise ValueError(f"{name} lacks the class attributes {lacking}")
-    if not _ID.fullmatch(kind.id):
-        raise ValueError(f"{name}.id is {kind.id!r}, the form is 'paper/figure'")
-    if isinstance(kind.version, bool) or not isinstance(kind.version, int) or kind.version < 1:
-        raise ValueError(f"{name}.version is {kind.version!r}, it must be 1 or more")
-    for entry in _fields(kind):
-        _check_annotation(name, entry, kind.parameters()[entry.name])
-    for preset, values in kind.presets.items():
-        if not isinstance(values, Mapping):
-            raise ValueError(f"{name}.presets[{preset!r}] is {values!r}, give a dict of parameters")
-        unknown = sorted(values.keys() - kind.parameters().keys())
-        if unknown:
-            raise ValueError(
-                f"{name}.presets[{preset!r}] names {unknown}, which are not parameters"
-            )
-        kind(**values).grid()  # its own checks: axes there, batch_by and chunk among them
-
-
-def _check_annotation(name: str, entry: dataclasses.Field[Any], spec: Parameter) -> None:
-    """The kind of a parameter is its default's; the annotation, where it is a plain one, agrees."""
-    written = entry.type.__name__ if isinstance(entry.type, type) else str(entry.type)
-    plain = {word for kind in KINDS for word in (kind.__name__, f"tuple[{kind.__name__}, ...]")}
-    default: Any = entry.default
-    one = spec.kind.__name__
-    meant = f"tuple[{one}, ...]" if spec.many else one
-    if written not in plain or written == meant:
-        return
-    remedy = f"annotate it as {meant}"
-    if written == meant.replace("int", "float"):
-        remedy = f"write {tuple(map(float, default)) if spec.many else float(default)}"
-    raise ValueError(
-        f"{name}.{entry.name} is annotated as {written}, but its default {default!r} is "
-        f"{meant}: {remedy}"
-    )
-
-
-def _fields(kind: type[Experiment]) -> tuple[dataclasses.Field[Any], ...]:
+def fields_of(kind: type[Experiment]) -> tuple[dataclasses.Field[Any], ...]:
+    """The fields of the dataclass that every experiment is."""
     return dataclasses.fields(kind)  # type: ignore[arg-type]
 
 
