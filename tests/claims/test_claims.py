@@ -37,6 +37,7 @@ def test_every_method_makes_the_claim_of_its_rule():
     assert made("value", NAN, at_most=4).verdict == "undecided"
     expected = claim_about_fraction(3, 4, **WORDS, at_least=0.5)
     assert made("fraction", [True, False, True, True], at_least=0.5) == expected
+    assert made("fraction", [1.0, 0.0, NAN, 1.0, 1.0], at_least=0.5) == expected
     assert made("fraction", 3, 4, at_least=0.5) == expected
     assert made("fraction", np.int64(3), of=np.int32(4), at_least=0.5) == expected
     assert made("fraction", np.nansum([1.0, math.nan, 2.0]), 4, at_least=0.5) == expected

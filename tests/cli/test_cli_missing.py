@@ -49,3 +49,24 @@ def test_by_name_it_is_refused_before_anything_runs(two):
     assert done.stderr == "tacit: mine/candle: there is no wax: set WAX to a folder with some\n"
     assert done.stdout == ""
     assert not (two.folder / "results").exists()
+
+
+def test_among_all_a_broken_plug_in_is_left_out(two, monkeypatch):
+    (two.folder / "lantern.py").write_text(
+        "from lamp import Lamp\n\n\nclass Lantern(Lamp):\n"
+        "    id, presets = 'mine/lantern', {'paper': {}}\n"
+    )
+    points = [
+        EntryPoint("mine/broken", "no_such_module:Broken", GROUP),
+        EntryPoint("mine/lamp", "lamp:Lamp", GROUP),
+        EntryPoint("mine/lantern", "lantern:Lantern", GROUP),
+    ]
+    monkeypatch.setattr("tacit.experiments._registry.entry_points", lambda group: points)
+    done = two("reproduce", "--all", "--preset", "smoke")
+    assert done.returncode == 0, done.stderr
+    assert "tacit: left out: experiment: 'mine/broken' from no_such_module" in done.stderr
+    assert "tacit: left out: mine/lantern has no preset 'smoke'\n" in done.stderr
+    assert "burns" in done.stdout
+    done = two("reproduce", "--all", "--preset", "smok")  # which none of them has
+    assert done.returncode == 2
+    assert "has no preset 'smok', did you mean 'smoke'" in done.stderr

@@ -209,6 +209,31 @@ def test_wrong_use_is_one_sentence_and_exit_2(
     assert not any(tmp_path.iterdir())  # nothing was begun
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("def variables(self): return {'throws': Variable('throws')}", "['throws'] are used twice"),
+        ("def variables(self): return {'heads': 'share'}", "give a Variable"),
+        ("def variables(self): return None", "variables() returned None"),
+        ("def claims(self, runs): return None", "claims() gave None"),
+        (
+            "def claims(self, runs): return [*Coin.claims(self, runs)] * 2",
+            "two claims have one name",
+        ),
+        ("def draw(self, runs): return None", "draw() returned None"),
+        ("presets = {'quick': dict(throws=0)}", "Mine.presets['quick']: throws: received 0"),
+        ("throws: float = fixed(1, 'throws')", "write 1.0"),
+    ],
+)
+def test_a_wrong_experiment_is_one_sentence_and_exit_2(own: Path, tmp_path: Path, line, words):
+    own.write_text(f"{own.read_text()}\n\nclass Mine(Coin):\n    id = 'mine/own'\n    {line}\n")
+    done = tacit("reproduce", "coin.py:Mine", cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.startswith("tacit: ")
+    assert done.stderr.strip().count("\n") == 0
+
+
 def test_results_that_cannot_be_written(own: Path, tmp_path: Path):
     (tmp_path / "taken").write_text("a file")
     done = tacit("reproduce", "coin.py", "--results", "taken", cwd=tmp_path)

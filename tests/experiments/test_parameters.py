@@ -84,6 +84,38 @@ def test_fields_are_inherited_in_their_order():
     assert Small().width == (40, 100)
 
 
+def test_a_subclass_gives_inherited_parameters_other_defaults():
+    class Longer(Small):
+        width: tuple[int, ...] = (3, 5.0)
+        steps = 500
+        bound: float = 1
+
+    class Longest(Longer):
+        steps = 900
+        depth: int = fixed(2, "depth")
+
+    assert Longer.parameters() == Small.parameters()  # same words, ranges, kinds and order
+    assert Longer() == Longer(width=(3, 5), steps=500, bound=1.0)
+    assert type(Longer().bound) is float
+    assert [*Longest.parameters()] == [*Small.parameters(), "depth"]
+    assert (Longest().steps, Longest().width, Small().steps) == (900, (3, 5), 100)
+    assert Longest.from_preset("smoke").replace(steps=7).steps == 7
+
+
+@pytest.mark.parametrize(
+    ("default", "words"),
+    [
+        ({"steps": 0}, "Wrong.steps: received 0, allowed is an integer of at least 1"),
+        ({"width": 1}, "Wrong.width: received 1, allowed is an integer from 2 to 2000"),
+        ({"method": "adm"}, "Wrong.method: received 'adm', .*did you mean 'adam'"),
+        ({"steps": lambda self: 3}, "Wrong.steps: received <function"),
+    ],
+)
+def test_another_default_is_checked(default, words):
+    with pytest.raises(UsageError, match=words):
+        type("Wrong", (Small,), default)
+
+
 def test_the_summary_is_the_first_line_of_the_docstring():
     class Untold(Small):
         id = "other/untold"
@@ -104,6 +136,19 @@ def test_the_summary_is_the_first_line_of_the_docstring():
     assert (Small.paper, Untold.paper) == ("toy", "other")
     assert Named.summary == "our own words"
     assert Rnns.summary == "RNNs are compared"
+
+
+def test_a_paper_that_is_given_is_that_of_subclasses_too():
+    class Ours(Small):
+        paper = "A book"
+
+    class First(Ours):
+        id = "book/first"
+
+    class Second(First):
+        id, paper = "book/second", "Another book"
+
+    assert (First.paper, Second.paper, Small.paper) == ("A book", "Another book", "toy")
 
 
 def test_presets_are_overrides_of_the_defaults():
@@ -174,6 +219,7 @@ def test_wrong_values_are_one_sentence(overrides, words):
 
 def test_seeds_count_from_zero():
     assert Small().replace(seeds=3).seed == (0, 1, 2)
+    assert len(Small().replace(seeds=100_000).seed) == 100_000  # in no time, and not in minutes
     for count in (0, -1, 10**6, True, 2.0):
         with pytest.raises(UsageError, match=f"seeds: received {count}, allowed is an integer"):
             Small().replace(seeds=count)

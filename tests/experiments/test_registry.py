@@ -40,7 +40,7 @@ def test_unknown_names(name, words):
 @pytest.mark.parametrize(
     ("text", "suffix", "words"),
     [
-        ("x = 1", "", "must define one Experiment, it has none"),
+        ("x = 1", "", "must define one Experiment, it has none with an id"),
         ("x = (", "", "could not be loaded: SyntaxError"),
         ("import no_such_module", "", "could not be loaded: ModuleNotFoundError"),
         ("TOY", ":Dye", "has no experiment 'Dye', did you mean 'Die'"),
@@ -51,9 +51,29 @@ def test_unknown_names(name, words):
         ("TOY\nDie.summary = ''", "", r"lacks the class attributes \['summary'\]"),
         ("TOY\nDie.presets = {'quick': 3}", "", r"presets\['quick'\] is 3, give a dict"),
         ("TOY\nDie.presets = {'quick': {'sids': 3}}", "", r"presets\['quick'\] names \['sids'\]"),
-        ("TOY\nDie.presets = {'quick': {'sides': 1}}", "", "sides: received 1, allowed is"),
-        ("TOY\nDie.chunk = {'depth': 4}", "", r"chunk: \['depth'\] are not axes"),
-        ("TOY\nDie.batch_by = ('depth',)", "", r"batch_by: \['depth'\] are not axes"),
+        (
+            "TOY\nDie.presets = {'quick': {'sides': 1}}",
+            "",
+            r"^Die\.presets\['quick'\]: sides: received 1, allowed is",
+        ),
+        ("TOY\nDie.chunk = {'depth': 4}", "", r"^Die\.chunk: \['depth'\] are not axes"),
+        ("TOY\nDie.batch_by = ('depth',)", "", r"^Die\.batch_by: \['depth'\] are not axes"),
+        (
+            "TOY\nclass Mine(Die):\n    id = 'toy/mine'\n    gain: float = fixed(1, 'gain')",
+            ":Mine",
+            r"Mine\.gain is annotated as float, but its default 1 is int: write 1\.0",
+        ),
+        (
+            "TOY\nclass Mine(Die):\n    id = 'toy/mine'\n"
+            "    rate: 'tuple[float, ...]' = swept((1, 2), 'rate')",
+            ":Mine",
+            r"default \(1, 2\) is tuple\[int, \.\.\.\]: write \(1\.0, 2\.0\)",
+        ),
+        (
+            "TOY\nclass Mine(Die):\n    id = 'toy/mine'\n    throws: int = 10",
+            ":Mine",
+            r"is annotated as int, .*: annotate it as tuple\[int, \.\.\.\]",
+        ),
         ("TOY\nclass Half(Experiment): pass", ":Half", "has no experiment 'Half', known: Die"),
     ],
 )
@@ -64,15 +84,38 @@ def test_files_that_do_not_hold_an_experiment(toy, text, suffix, words):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ("None", r"toy/die: variables\(\) returned None, give a dict"),
+        ("{'error': 'the error'}", "has 'the error' for 'error', give a Variable"),
+        ("{'sides': Variable('sides')}", r"\['sides'\] are used twice among the names of param"),
+    ],
+)
+def test_what_is_stored_is_checked_with_the_class(toy, variables, words):
+    mine = f"class Mine(Die):\n    id = 'toy/die'\n    def variables(self): return {variables}"
+    toy.write_text(f"{toy.read_text()}\n{mine}")
+    with pytest.raises(UsageError, match=f"^toy/die: .*{words.removeprefix('toy/die: ')}"):
+        find_experiment(f"{toy}:Mine")
+    # Without its data it may not know what it stores.
+    toy.write_text(f"{toy.read_text()}\n    def missing(self): return 'there are no dice'")
+    assert find_experiment(f"{toy}:Mine").id == "toy/die"
+
+
 def test_a_missing_method_is_named(toy):
     toy.write_text(toy.read_text().replace("def cell(", "def sell("))
     with pytest.raises(UsageError, match=r"abstract.* cell"):
         find_experiment(str(toy))
 
 
-def test_names_that_tacit_keeps(toy):
-    toy.write_text(toy.read_text().replace("    sides: int", "    preset: int", 1))
-    with pytest.raises(UsageError, match=r"fields \['preset'\]"):
+@pytest.mark.parametrize(
+    "name",
+    ["preset", "missing", "counts", "parameters", "check", "id", "figure", "version", "source"],
+)
+def test_names_that_tacit_keeps(toy, name):
+    field = f'    {name}: float = fixed(0.5, "of no use")\n'
+    toy.write_text(toy.read_text().replace("    sides: int", f"{field}    sides: int", 1))
+    with pytest.raises(UsageError, match=rf"Die has fields \['{name}'\]: tacit uses these names"):
         find_experiment(str(toy))
 
 

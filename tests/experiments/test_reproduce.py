@@ -220,7 +220,7 @@ def test_a_class_that_declares_too_little(tmp_path):
             return {}
 
     for thing in (Bare, Bare()):
-        with pytest.raises(ValueError, match=r"Bare lacks the class attributes \['id', 'figure'"):
+        with pytest.raises(UsageError, match=r"Bare lacks the class attributes \['id', 'figure'"):
             reproduce(thing, results=tmp_path)
 
 
@@ -285,7 +285,27 @@ def test_comparison_with_the_committed_reference(run, toy):
 
 def test_two_claims_of_one_name_are_refused(run, toy):
     toy.write_text(toy.read_text().replace('"all end"', '"small"'))
-    with pytest.raises(ValueError, match="two claims have one name"):
+    with pytest.raises(UsageError, match="toy/die: two claims have one name, 'small'; rename"):
+        run(preset="smoke")
+
+
+@pytest.mark.parametrize(
+    ("method", "value", "words"),
+    [
+        ("claims", "None", r"toy/die: claims\(\) gave None, return the Claims that it makes"),
+        ("claims", "['small']", r"claims\(\) gave 'small', return the Claims"),
+        ("draw", "None", r"toy/die: draw\(\) returned None, give a Figure"),
+    ],
+)
+def test_methods_that_return_something_else(run, toy, method, value, words):
+    toy.write_text(f"{toy.read_text()}\n    def {method}(self, runs): return {value}\n")
+    with pytest.raises(UsageError, match=words):
+        run(preset="smoke")
+
+
+def test_a_cell_returns_arrays_by_name(run, toy):
+    toy.write_text(f"{toy.read_text()}\n    def cell(self, batch): return [1.0]\n")
+    with pytest.raises(ReproductionError, match="cell: returned list, give a dict of arrays"):
         run(preset="smoke")
 
 
@@ -295,13 +315,36 @@ def test_an_outcome_is_one_word(run, toy):
             'return {"error"', 'return {"outcome": Variable("end", "horizon", dtype="str"), "error"'
         )
     )
-    with pytest.raises(ValueError, match="'outcome' is one word per cell"):
+    with pytest.raises(UsageError, match="'outcome' is one word per cell"):
         run(preset="smoke")
+
+
+def test_parameters_are_checked_as_a_whole_and_not_batch_by_batch(run, toy):
+    check = (
+        "    def check(self):\n"
+        "        if len(self.throws) < 2 or self.bound == 0.3:\n"
+        '            raise UsageError("throws: give two, and a bound of your own")\n\n'
+        "    def cell("
+    )
+    text = (
+        toy.read_text()
+        .replace("    def cell(", check)
+        .replace("import Claims", "import UsageError, Claims")
+    )
+    toy.write_text(
+        text.replace(
+            'dict(seed=range(2)), "quick": {}, "paper": dict(',
+            'dict(bound=1, seed=range(2)), "quick": dict(bound=1), "paper": dict(bound=1, ',
+        )
+    )
+    assert run(preset="smoke").outcomes == {"converged": 4}
+    with pytest.raises(UsageError, match="throws: give two"):
+        run(throws=10)
 
 
 def test_names_are_checked_before_anything_is_computed(run, toy, tmp_path):
     toy.write_text(toy.read_text().replace('"horizon"', '"sides"'))
-    with pytest.raises(ValueError, match=r"\['sides'\] are used twice among the names of"):
+    with pytest.raises(UsageError, match=r"\['sides'\] are used twice among the names of"):
         run()
     assert not (tmp_path / "results").exists()
 

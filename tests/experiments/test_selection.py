@@ -44,3 +44,13 @@ def test_a_claim_about_a_label_that_is_not_there_is_undecided():
     for k in (7, 11):
         claim.median(f"k = {k}", at(errors, length=k), says="small", at_most=1)
     assert [(found.samples, found.verdict) for found in claim] == [(9, "holds"), (0, "undecided")]
+
+
+def test_so_is_one_about_a_fraction():
+    flags = xarray.DataArray(np.ones((1, 9), dtype=bool), {"length": [7]}, ("length", "seed"))
+    claim = Claims("Figure 1")
+    for k in (7, 11):
+        claim.fraction(f"k = {k}", at(flags, length=k), says="all", at_least=0.5)
+    claim.fraction("one of them", at(flags.isel(seed=0), length=11), says="it", at_least=0.5)
+    assert [found.samples for found in claim] == [9, 0, 0]
+    assert [found.verdict for found in claim] == ["holds", "undecided", "undecided"]

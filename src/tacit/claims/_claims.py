@@ -242,10 +242,14 @@ class Claims(Sequence[Claim]):
     def fraction(
         self, name: str, did: ArrayLike, of: SupportsInt | None = None, **terms: Unpack[Terms]
     ) -> None:
-        """The fraction of runs that did something: booleans by run, or a count `of` so many."""
+        """The fraction of runs that did something: booleans by run, or a count `of` so many.
+
+        Zeros, ones and NaN are booleans too, since that is what xarray makes of booleans where a
+        run is missing.
+        """
         runs = np.asarray(did)
-        if of is None and runs.dtype == np.bool_:
-            count, total = int(runs.sum()), int(runs.size)
+        if of is None and (flags := _flags(runs)) is not None:
+            count, total = int(flags.sum()), int(flags.size)
         elif of is not None and runs.ndim == 0 and runs.dtype.kind in "iuf" and runs % 1 == 0:
             count, total = int(runs), int(of)
         else:
@@ -271,6 +275,19 @@ class Claims(Sequence[Claim]):
             "expected": "fails" if reason else "holds",
             "because": reason or terms.get("note", ""),
         }
+
+
+def _flags(runs: np.ndarray) -> np.ndarray | None:
+    """Booleans without the runs that do not count, None where these are no booleans."""
+    if runs.dtype.kind not in "bfO":
+        return None
+    try:
+        flat = _counted(runs)
+    except (TypeError, ValueError):  # objects that are no numbers
+        return None
+    # One number alone is rather a count whose total was forgotten.
+    alone = runs.ndim == 0 and flat.size == 1 and not isinstance(runs.item(), bool)
+    return None if alone or not np.isin(flat, (0, 1)).all() else flat == 1
 
 
 def _counted(values: ArrayLike) -> np.ndarray:

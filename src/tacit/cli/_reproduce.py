@@ -50,23 +50,24 @@ def run(
     """Run the experiments one after another; wrong use is found before the first begins."""
     from rich.console import Console
 
-    chosen = _chosen(ids, every)
-    runs = [
-        kind.from_preset(preset, seeds=seeds, **parse_settings(kind, settings)) for kind in chosen
-    ]
-    lacking = {experiment.id: experiment.missing() for experiment in runs}
-    for name, words in lacking.items():
+    chosen = _chosen(ids, every, preset)
+    overrides = {kind: parse_settings(kind, settings) for kind in chosen}
+    lacking = {
+        kind: kind.from_preset(preset, seeds=seeds, **values).missing()
+        for kind, values in overrides.items()
+    }
+    for kind, words in lacking.items():
         if words is not None and not every:
-            raise UsageError(f"{name}: {words}")
+            raise UsageError(f"{kind.id}: {words}")
     # With --json standard output is for the object alone.
     console = Console(stderr=as_json, soft_wrap=False)
     records: list[dict[str, Any]] = []
     narrator = Narrator(console, chosen[0].id)
     try:
         with chosen_workers(workers, scheduler) as executor:
-            for experiment in runs:
+            for experiment in chosen:
                 console.print(f"[bold]{experiment.id}[/bold] · {preset} · {experiment.summary}")
-                if (words := lacking[experiment.id]) is not None:
+                if (words := lacking[experiment]) is not None:
                     console.print(f"  skipped: {words}", markup=False, highlight=False)
                     name = experiment.id
                     records.append({"experiment": name, "preset": preset, "skipped": words})
@@ -74,14 +75,14 @@ def run(
                 narrator = Narrator(console, experiment.id)
                 try:
                     made = reproduce(
-                        type(experiment),
+                        experiment,
                         preset=preset,
                         seeds=seeds,
                         results=results,
                         fresh=fresh,
                         executor=executor,
                         progress=narrator,
-                        **parse_settings(type(experiment), settings),
+                        **overrides[experiment],
                     )
                 except ReproductionError as error:
                     print(f"tacit: {error}", file=sys.stderr)
@@ -124,12 +125,26 @@ def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _chosen(ids: Sequence[str], every: bool) -> list[type[Experiment]]:
+def _chosen(ids: Sequence[str], every: bool, preset: str) -> list[type[Experiment]]:
     if every == bool(ids):
         known = ", ".join(experiment_ids())
         raise UsageError(f"experiment: give ids or --all, one of the two; known ids: {known}")
-    names = experiment_ids() if every else list(dict.fromkeys(ids))
-    return [find_experiment(name) for name in names]
+    return _every(preset) if every else [find_experiment(name) for name in dict.fromkeys(ids)]
+
+
+def _every(preset: str) -> list[type[Experiment]]:
+    """All that can be loaded and have the preset; a plug-in that cannot is left out, as we say."""
+    kinds = []
+    for name in experiment_ids():
+        try:
+            kinds.append(find_experiment(name))
+        except UsageError as error:
+            print(f"tacit: left out: {error}", file=sys.stderr)
+    chosen = [kind for kind in kinds if preset in kind.presets]
+    for kind in kinds if chosen else ():
+        if kind not in chosen:
+            print(f"tacit: left out: {kind.id} has no preset {preset!r}", file=sys.stderr)
+    return chosen or kinds
 
 
 def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:

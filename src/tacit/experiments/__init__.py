@@ -11,6 +11,7 @@ Importing this room imports neither JAX nor xarray nor a plotting library, so th
 from tacit.claims import Claims
 from tacit.experiments._accelerator import accelerated
 from tacit.experiments._catalogue import Entry
+from tacit.experiments._declaration import planned
 from tacit.experiments._errors import ReproductionError, UsageError
 from tacit.experiments._experiment import OUTCOMES, Experiment
 from tacit.experiments._parameter import Parameter, fixed, swept
@@ -18,7 +19,7 @@ from tacit.experiments._reference import load_reference, reference_path
 from tacit.experiments._registry import experiment_ids, find_experiment, list_experiments
 from tacit.experiments._reproduction import Reproduction
 from tacit.experiments._rows import stacked
-from tacit.experiments._run import last_result, planned, reproduce, results_folder
+from tacit.experiments._run import last_result, reproduce, results_folder
 from tacit.experiments._selection import at
 from tacit.experiments._settings import parse_setting, parse_settings
 from tacit.store import Variable

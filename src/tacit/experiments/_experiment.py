@@ -2,7 +2,7 @@
 
 import abc
 import dataclasses
-import re
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
@@ -11,7 +11,7 @@ import numpy as np
 from tacit.claims import Claim
 from tacit.experiments._errors import UsageError, nearest
 from tacit.experiments._parameter import METADATA, Parameter, fixed, swept
-from tacit.store import PRESENT, Variable
+from tacit.store import Variable
 from tacit.sweep import Batch, Grid
 
 if TYPE_CHECKING:  # for `tacit list` and `tacit --help`, which import neither
@@ -23,12 +23,6 @@ OUTCOMES = ("converged", "stopped", "diverged", "stalled", "failed")
 """How a cell may end; `failed` is for one that raised an error, with its batch and alone."""
 
 _OUTCOME = Variable("how the run ended", dtype="str")
-_ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*")
-# The names that `reproduce` and the dataset use themselves.
-_RESERVED = frozenset(
-    {"content", "experiment", "executor", "fresh", "origins", "preset", "progress", "results"}
-    | {"retries", "seeds", "version", PRESENT, "outcome"}
-)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(swept, fixed))
@@ -51,7 +45,8 @@ class Experiment(abc.ABC):
 
     Every subclass is made a frozen dataclass whose fields are its parameters, declared with `swept`
     (an axis of the grid) or `fixed`. Values are checked and brought to their kind when an
-    experiment is made, so that one that exists is a valid one.
+    experiment is made, so that one that exists is a valid one. A subclass gives an inherited
+    parameter another default with `steps: int = 500`, without saying the rest again.
 
     **Class attributes:**
 
@@ -75,21 +70,30 @@ class Experiment(abc.ABC):
     source: ClassVar[str | None] = None
     """How a worker process finds it: an id or a file; None if it can only be pickled."""
 
+    _names_paper: ClassVar[bool] = False  # whether the class or a base of it gives `paper`
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        own, words = set(vars(cls)), vars(cls).get("__doc__")
+        own = vars(cls)
+        words = own.get("__doc__")
         if "source" not in own:
             cls.source = None  # a subclass is not found where its base is
-        if "id" in own and "paper" not in own:
+        if "paper" in own:
+            cls._names_paper = True
+        elif isinstance(own.get("id"), str) and not cls._names_paper:
             cls.paper = cls.id.partition("/")[0]
         if words and "summary" not in own:
             cls.summary = _first_line(words)
+        _take_new_defaults(cls)
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
 
     def __post_init__(self) -> None:
+        self._normalise()
+        self.check()
+
+    def _normalise(self) -> None:
         for name, spec in self.parameters().items():
             object.__setattr__(self, name, spec.normalised(name, getattr(self, name)))
-        self.check()
 
     # What an author writes.
 
@@ -153,9 +157,9 @@ class Experiment(abc.ABC):
     def parameters(cls) -> dict[str, Parameter]:
         """What is known of each parameter, in the order of declaration."""
         found = {}
-        for entry in dataclasses.fields(cls):  # type: ignore[arg-type]
+        for entry in fields_of(cls):
             if METADATA not in entry.metadata:
-                raise ValueError(
+                raise UsageError(
                     f"{cls.__name__}.{entry.name}: declare it with swept(…) or fixed(…)"
                 )
             found[entry.name] = entry.metadata[METADATA]
@@ -176,6 +180,20 @@ class Experiment(abc.ABC):
             hint = nearest(name, cls.presets)
             raise UsageError(f"preset: {cls.id} has no preset {name!r}, {hint}")
         return cls(**cls.presets[name]).replace(seeds=seeds, **overrides)
+
+    @classmethod
+    def for_batch(cls, values: Mapping[str, Any]) -> Self:
+        """The experiment as a batch sees it; parameters that are not in `values` keep defaults.
+
+        It is not checked: `check` is about the whole grid and the parameters of analysis, and the
+        experiment that the batch belongs to has passed it.
+        """
+        made = object.__new__(cls)
+        defaults = {entry.name: entry.default for entry in fields_of(cls)}
+        for name, value in {**defaults, **values}.items():
+            object.__setattr__(made, name, value)
+        made._normalise()
+        return made
 
     def replace(self, *, seeds: int | None = None, **overrides: Any) -> Self:
         """The experiment with other values; a swept parameter takes several or one."""
@@ -213,30 +231,31 @@ class Experiment(abc.ABC):
         return {"outcome": _OUTCOME, **self.variables()}
 
 
-def check_experiment(kind: type[Experiment]) -> None:
-    """Check what a class declares, so that a wrong declaration is named before anything runs."""
-    name = kind.__name__
-    lacking = [
-        word for word in ("id", "figure", "summary", "presets") if not getattr(kind, word, 0)
-    ]
-    if lacking:
-        raise ValueError(f"{name} lacks the class attributes {lacking}")
-    if not _ID.fullmatch(kind.id):
-        raise ValueError(f"{name}.id is {kind.id!r}, the form is 'paper/figure'")
-    if isinstance(kind.version, bool) or not isinstance(kind.version, int) or kind.version < 1:
-        raise ValueError(f"{name}.version is {kind.version!r}, it must be 1 or more")
-    taken = sorted(_RESERVED & kind.parameters().keys())
-    if taken:
-        raise ValueError(f"{name} has fields {taken}: tacit uses these names itself, choose others")
-    for preset, values in kind.presets.items():
-        if not isinstance(values, Mapping):
-            raise ValueError(f"{name}.presets[{preset!r}] is {values!r}, give a dict of parameters")
-        unknown = sorted(values.keys() - kind.parameters().keys())
-        if unknown:
-            raise ValueError(
-                f"{name}.presets[{preset!r}] names {unknown}, which are not parameters"
-            )
-        kind(**values).grid()  # its own checks: axes there, batch_by and chunk among them
+def fields_of(kind: type[Experiment]) -> tuple[dataclasses.Field[Any], ...]:
+    """The fields of the dataclass that every experiment is."""
+    return dataclasses.fields(kind)  # type: ignore[arg-type]
+
+
+def _take_new_defaults(kind: type[Experiment]) -> None:
+    """Take `steps: int = 5`, or `steps = 5`, as the inherited parameter with another default."""
+    inherited = {
+        entry.name: entry
+        for base in reversed(kind.__mro__[1:])
+        if dataclasses.is_dataclass(base)
+        for entry in dataclasses.fields(base)
+    }
+    annotations = dict(inspect.get_annotations(kind))
+    for name, entry in inherited.items():
+        value = vars(kind).get(name, entry)
+        if isinstance(value, dataclasses.Field) or METADATA not in entry.metadata:
+            continue  # declared in full, or wrongly: `parameters` says so
+        try:
+            default = entry.metadata[METADATA].normalised(name, value)
+        except UsageError as error:
+            raise UsageError(f"{kind.__name__}.{error}") from None
+        annotations.setdefault(name, entry.type)
+        setattr(kind, name, dataclasses.field(default=default, metadata=entry.metadata))
+    kind.__annotations__ = annotations
 
 
 def _first_line(docstring: str) -> str:

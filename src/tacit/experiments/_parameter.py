@@ -1,6 +1,7 @@
 """The parameters of an experiment: what each is, its kind and range, whether it is swept."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from tacit.experiments._errors import UsageError, nearest
 
 METADATA = "tacit"
 
-_KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a word"}
+KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a word"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Parameter:
         """The allowed values in words: `an integer from 2 to 2000`."""
         if self.choices is not None:
             return "one of " + ", ".join(str(choice) for choice in self.choices)
-        words = _KINDS[self.kind]
+        words = KINDS[self.kind]
         if self.low is not None and self.high is not None:
             return f"{words} from {self.low} to {self.high}"
         if self.low is not None:
@@ -65,7 +66,7 @@ class Parameter:
         values = tuple(self._one(name, item) for item in (value if listed else (value,)))
         if not values:
             raise UsageError(f"{name}: received no values, it takes one or more: {self.allowed}")
-        twice = sorted({str(item) for item in values if values.count(item) > 1})
+        twice = sorted(str(item) for item, count in Counter(values).items() if count > 1)
         if self.swept and twice:
             raise UsageError(f"{name}: received {', '.join(twice)} twice, values must be distinct")
         return values
@@ -155,7 +156,7 @@ def _field(default: Any, doc: str, *, choices: Collection[Any] | None, **options
     many = isinstance(default, tuple)
     kinds = {type(value) for value in (default if many else (default,))}
     kind = float if kinds == {int, float} else kinds.pop() if len(kinds) == 1 else None
-    if kind not in _KINDS:
+    if kind not in KINDS:
         raise ValueError(f"default: received {default!r}, values must be bool, int, float or str")
     choices = None if choices is None else tuple(choices)
     spec = Parameter(doc=doc, kind=kind, many=many, choices=choices, **options)

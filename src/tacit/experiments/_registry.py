@@ -11,8 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 from tacit.experiments._catalogue import CATALOGUE, Entry
+from tacit.experiments._declaration import check_experiment
 from tacit.experiments._errors import UsageError, nearest
-from tacit.experiments._experiment import Experiment, check_experiment
+from tacit.experiments._experiment import Experiment
 
 ENTRY_POINTS = "tacit.experiments"
 
@@ -95,7 +96,9 @@ def _from_file(path: Path, attribute: str | None) -> type[Experiment]:
             hint = nearest(attribute, kinds)
             raise UsageError(f"experiment: {path} has no experiment {attribute!r}, {hint}")
         if attribute is None and len(kinds) != 1:
-            words = f"several ({', '.join(kinds)}): write {path}:NAME" if kinds else "none"
+            words = (
+                f"several ({', '.join(kinds)}): write {path}:NAME" if kinds else "none with an id"
+            )
             raise UsageError(f"experiment: {path} must define one Experiment, it has {words}")
         name = attribute or next(iter(kinds))
         check_experiment(kinds[name])

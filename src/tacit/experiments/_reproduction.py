@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.claims import Claim, Movement, compare
+from tacit.experiments._errors import UsageError
 from tacit.experiments._experiment import Experiment
 from tacit.experiments._reference import load_reference
 from tacit.sweep import SweepSummary
@@ -58,7 +59,11 @@ class Reproduction:
 
         The counts of outcomes stand at the end of its caption.
         """
-        figure = self.experiment.draw(self.dataset)
+        from tacit.draw import Figure
+
+        figure: Any = self.experiment.draw(self.dataset)
+        if not isinstance(figure, Figure):
+            raise UsageError(f"{self.experiment.id}: draw() returned {figure!r}, give a Figure")
         counts = ", ".join(f"{count} {name}" for name, count in self.outcomes.items())
         caption = f"{figure.caption} Outcomes: {counts}.".strip()
         notices = [figure.banner] if figure.banner else []

@@ -4,7 +4,8 @@ import functools
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.claims import Claim
+from tacit.experiments._declaration import check_experiment, planned
 from tacit.experiments._errors import ReproductionError, UsageError
-from tacit.experiments._experiment import OUTCOMES, Experiment, check_experiment
+from tacit.experiments._experiment import OUTCOMES, Experiment
 from tacit.experiments._registry import find_experiment
 from tacit.experiments._reproduction import Reproduction
-from tacit.store import PRESENT, Plan, Store, write_atomically
+from tacit.store import PRESENT, Store, write_atomically
 from tacit.sweep import Batch, Progress, SweepSummary, run_sweep
 
 if TYPE_CHECKING:
@@ -43,7 +46,11 @@ class _ExperimentCell:
                 f"{self.version}: install the same tacit (or the same file) there"
             )
         own = {name: batch.values(name) for name in batch.cells[0]}
-        arrays = kind(**{**self.values, **own}).cell(batch)
+        arrays = kind.for_batch({**self.values, **own}).cell(batch)
+        if not isinstance(arrays, Mapping):
+            raise ValueError(
+                f"cell: returned {type(arrays).__name__}, give a dict of arrays by name"
+            )
         arrays = {"outcome": ["converged"] * len(batch), **arrays}
         words = {str(word) for word in np.ravel(arrays["outcome"])}
         if not words <= set(OUTCOMES):
@@ -132,9 +139,7 @@ def reproduce(
     dataset = store.dataset(plan.axes, plan.fixed, plan.variables, plan.coords, attrs=plan.attrs)
     _mark_failed(chosen, dataset, summary)
     store.consolidate(plan)
-    claims = tuple(chosen.claims(dataset))
-    if len({claim.name for claim in claims}) != len(claims):
-        raise ValueError(f"{chosen.id}: two claims have one name in {[c.name for c in claims]}")
+    claims = _decided(chosen, dataset)
     reproduction = Reproduction(
         experiment=chosen,
         preset=name,
@@ -178,23 +183,6 @@ def _chosen(
     return name, kind.from_preset(name, seeds=seeds, **overrides)
 
 
-def planned(experiment: Experiment, name: str) -> Plan:
-    """The grid with what is declared of its cells, checked before anything runs."""
-    variables, coords = experiment.stored(), experiment.coordinates()
-    if variables["outcome"].dims:
-        raise ValueError(f"{experiment.id}: 'outcome' is one word per cell, without dimensions")
-    parameters = experiment.parameters()
-    names = [*parameters, *coords, *variables, PRESENT]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(
-            f"{experiment.id}: {twice} are used twice among the names of parameters, coordinates "
-            "and variables; rename one of each"
-        )
-    attrs = {n: {"long_name": p.doc, "units": p.units} for n, p in parameters.items()}
-    return Plan(experiment.axes(), experiment.constants(), variables, coords, attrs, name)
-
-
 def _created(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -218,6 +206,22 @@ def _mark_failed(experiment: Experiment, dataset: "xarray.Dataset", summary: Swe
         raise error
     words = np.where(present, dataset["outcome"].values, "failed")
     dataset["outcome"] = (dataset["outcome"].dims, words, dataset["outcome"].attrs)
+
+
+def _decided(experiment: Experiment, dataset: "xarray.Dataset") -> tuple[Claim, ...]:
+    """The claims, if that is what they are, each under a name of its own."""
+    made: Any = experiment.claims(dataset)
+    claims = tuple(made) if isinstance(made, Iterable) else (made,)
+    wrong = [claim for claim in claims if not isinstance(claim, Claim)]
+    if wrong:
+        raise UsageError(
+            f"{experiment.id}: claims() gave {wrong[0]!r}, return the Claims that it makes"
+        )
+    counts = Counter(claim.name for claim in claims)
+    twice = [name for name, count in counts.items() if count > 1]
+    if twice:
+        raise UsageError(f"{experiment.id}: two claims have one name, {twice[0]!r}; rename one")
+    return claims
 
 
 def _counted(outcomes: np.ndarray) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Picking labels that a grid may lack, as `--set` may make it."""
+"""Selecting labels that the grid may not have."""
 
 from typing import TYPE_CHECKING, Any
 

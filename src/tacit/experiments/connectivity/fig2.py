@@ -9,7 +9,7 @@ import numpy as np
 import xarray
 
 from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, mean_lines, run_points
-from tacit.experiments import Claims, swept
+from tacit.experiments import Claims
 from tacit.experiments.connectivity.tasks import WeightsExperiment
 
 QUANTITIES = {
@@ -26,12 +26,7 @@ class Fig2(WeightsExperiment):
 
     id, figure = "connectivity/fig2", "Figure 2"
 
-    g: tuple[float, ...] = swept(
-        (0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.2, 1.35, 1.5),
-        "strength of the initial connectivity",
-        low=0.0,
-        high=3.0,
-    )
+    g: tuple[float, ...] = (0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.2, 1.35, 1.5)
 
     presets = {
         "smoke": dict(task="flip-flop", g=(0.0, 0.9), width=24, effort=0.04, trials=32, ranks=4,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from tacit import measures
 from tacit.draw import Axis, Figure, Line, Mark, Panel, lines, mean_lines
-from tacit.experiments import Batch, Claims, Variable, stacked, swept
+from tacit.experiments import Batch, Claims, Variable, stacked
 from tacit.experiments.connectivity.linear import LinearExperiment, outcome, paper_rate
 from tacit.theory.connectivity import FixedPoint, LinearNetwork, gradient_descent, large_n
 
@@ -47,15 +47,8 @@ class Fig4(LinearExperiment):
 
     id, figure = "connectivity/fig4", "Figure 4"
 
-    target: tuple[float, ...] = swept(
-        (0.5, 1.0, 2.0), "target ẑ of the output", low=0.01, high=100.0
-    )
-    g: tuple[float, ...] = swept(
-        (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
-        "strength of the initial connectivity",
-        low=0.0,
-        high=0.95,
-    )
+    target: tuple[float, ...] = (0.5, 1.0, 2.0)
+    g: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
     presets = {
         "smoke": dict(width=60, g=(0.0, 0.5), target=(0.5, 2.0), seed=range(2)),

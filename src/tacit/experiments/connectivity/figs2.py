@@ -9,7 +9,7 @@ import numpy as np
 import xarray
 
 from tacit.draw import Axis, Figure, Line, Mark, Panel, Points
-from tacit.experiments import Claims, swept
+from tacit.experiments import Claims
 from tacit.experiments.connectivity.tasks import WeightsExperiment
 
 _ASPECT = 1.45  # of a panel
@@ -21,9 +21,7 @@ class FigS2(WeightsExperiment):
 
     id, figure = "connectivity/figs2", "Figure S2"
 
-    g: tuple[float, ...] = swept(
-        (0.0, 0.9, 1.8), "strength of the initial connectivity", low=0.0, high=3.0
-    )
+    g: tuple[float, ...] = (0.0, 0.9, 1.8)
 
     presets = {
         "smoke": dict(task="flip-flop", g=(0.0, 0.9), width=24, effort=0.04, trials=32, ranks=4,

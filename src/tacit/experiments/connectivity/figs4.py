@@ -11,7 +11,7 @@ import xarray
 
 from tacit.claims import fraction_interval
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points, Shade, VerticalRule
-from tacit.experiments import Batch, Claims, Variable, fixed, stacked, swept
+from tacit.experiments import Batch, Claims, Variable, fixed, stacked
 from tacit.experiments.connectivity.linear import SHOWN, SUBSCRIPTS, LinearExperiment
 from tacit.measures import leading_real_parts
 from tacit.theory.connectivity import DescentCurve, LinearNetwork, SimulatedTrial, gradient_descent
@@ -27,11 +27,9 @@ class FigS4(LinearExperiment):
 
     id, figure = "connectivity/figs4", "Figure S4"
 
-    target: tuple[float, ...] = swept((2.0, 4.0), "target ẑ of the output", low=0.01, high=100.0)
-    g: tuple[float, ...] = swept(
-        (0.0, 0.4, 0.8), "strength of the initial connectivity", low=0.0, high=0.95
-    )
-    seed: tuple[int, ...] = swept(range(16), "seed of W₀, w and m", low=0)
+    target: tuple[float, ...] = (2.0, 4.0)
+    g: tuple[float, ...] = (0.0, 0.4, 0.8)
+    seed: tuple[int, ...] = tuple(range(16))
     width: int = fixed(256, "number N of units", low=16, high=8192)
     duration: int = fixed(201, "length T of a trial", low=10, high=10_000)
     rate: float = fixed(0.004, "η₀ẑ: the rate is this times (1 − g²)²/ẑ", low=1e-6, high=1.0)

@@ -25,7 +25,7 @@ _SMOOTH = 5  # epochs
 class TaskExperiment(Experiment):
     """Rate networks trained on the tasks; the defaults are the paper's, but for a sixth seed.
 
-    With five seeds, no interval for a median has 95%.
+    Five seeds are too few for a 95% interval.
     """
 
     task: tuple[str, ...] = swept(tuple(EPOCHS), "what is learned", choices=tuple(EPOCHS))

@@ -1,4 +1,4 @@
-"""What the trained figures of `depth` share: factorisations that meet some entries of matrices."""
+"""What the trained figures of `depth` share: factorisations fitted to observed entries."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""depth, Figures 13 to 17: is the bias of depth one of gradient flow alone?
+"""depth, Figures 13 to 17: is the bias of depth specific to gradient flow?
 
 The comparison: the stable rank of a completed 5 × 5 matrix, its diagonal of ones observed, against
 depth and initial scale, for stochastic gradient descent (one entry per step), momentum, Adam,

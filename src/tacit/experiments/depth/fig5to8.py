@@ -1,6 +1,5 @@
 """depth, Figures 5 to 8: Figure 2 with other targets, block sizes and numbers of blocks."""
 
-from tacit.experiments import fixed
 from tacit.experiments.depth.limit_curves import LimitCurves
 
 
@@ -9,8 +8,8 @@ class Fig5(LimitCurves):
 
     id, figure = "depth/fig5", "Figure 5"
 
-    blocks: int = fixed(5, "observed diagonal blocks n", low=2, high=1000)
-    block_size: int = fixed(2, "size s of a block", low=1, high=1000)
+    blocks: int = 5
+    block_size: int = 2
 
 
 class Fig6(LimitCurves):
@@ -18,7 +17,7 @@ class Fig6(LimitCurves):
 
     id, figure = "depth/fig6", "Figure 6"
 
-    target: float = fixed(10.0, "value w* of every observed entry", low=1e-100, high=1e100)
+    target: float = 10.0
 
 
 class Fig7(LimitCurves):
@@ -26,7 +25,7 @@ class Fig7(LimitCurves):
 
     id, figure = "depth/fig7", "Figure 7"
 
-    target: float = fixed(0.1, "value w* of every observed entry", low=1e-100, high=1e100)
+    target: float = 0.1
 
 
 class Fig8(LimitCurves):
@@ -34,4 +33,4 @@ class Fig8(LimitCurves):
 
     id, figure = "depth/fig8", "Figure 8"
 
-    blocks: int = fixed(3, "observed diagonal blocks n", low=2, high=1000)
+    blocks: int = 3

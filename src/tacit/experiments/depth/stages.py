@@ -78,7 +78,7 @@ class StagedExperiment(CompletionExperiment):
 
     @staticmethod
     def gap(values: xarray.DataArray) -> xarray.DataArray:
-        """What a warm start has more than a cold one."""
+        """Warm minus cold."""
         return values.sel(stage="warm", drop=True) - values.sel(stage="cold", drop=True)
 
     def measure(self, ends: Ends) -> dict[str, np.ndarray]:

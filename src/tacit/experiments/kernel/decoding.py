@@ -1,6 +1,6 @@
 """Decoding movement from a recording by three models: what fig4 and table1 share.
 
-The paper's recording cannot be had; see `NOTE` for the one used here.
+The paper's recording is not available; see `NOTE` for the one used here.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ MINUTES = 4.5
 PAPER_SHARE = 0.09  # 4.5 of 51 minutes
 NOTE = (
     "13 minutes of motor cortex (M1), not the paper's 51 minutes of somatosensory cortex (S1), "
-    "which cannot be had; the first 80% are for training, the rest for tests."
+    "which are not available; the first 80% are for training, the rest for tests."
 )
 
 
@@ -123,7 +123,7 @@ class DecodingExperiment(WideExperiment):
     def split(self, recording: Recording, portion: str) -> tuple[np.ndarray, ...]:
         """Training and test sequences, cut without overlap in order of time.
 
-        The velocity is brought to mean zero and variance one by what the training data say.
+        The velocity is brought to mean zero and variance one using the training data.
         """
         bins = len(recording.activity)
         edge = int(TRAINING_SHARE * bins)

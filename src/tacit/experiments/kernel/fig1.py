@@ -8,7 +8,7 @@ convolution, which is the limit of infinite width, and the kernel of this very n
 import xarray
 
 from tacit.draw import Axis, Figure, Panel, median_lines
-from tacit.experiments import Claims, fixed
+from tacit.experiments import Claims
 from tacit.experiments.kernel.dynamics import COLOURS, KERNELS, MODELS, STYLES, DynamicsExperiment
 
 SHORT = (*range(11), 12, 15, 20, 25, 30, 40, 50, 65, 80, 100)
@@ -22,12 +22,7 @@ class Fig1(DynamicsExperiment):
 
     id, figure = "kernel/fig1", "Figure 1"
 
-    epochs: tuple[int, ...] = fixed(
-        (*SHORT, 130, 160, 200, 250, 300, 400, 500, 650, 800, 1000),
-        "epochs at which the models are looked at",
-        low=0,
-        high=1_000_000,
-    )
+    epochs: tuple[int, ...] = (*SHORT, 130, 160, 200, 250, 300, 400, 500, 650, 800, 1000)
 
     presets = {
         "smoke": dict(width=160, seed=range(2), epochs=(0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20)),

@@ -6,7 +6,7 @@ The comparison is that of kernel/fig1 over the first ten epochs, at several widt
 import xarray
 
 from tacit.draw import Axis, Figure, Panel, lines
-from tacit.experiments import Claims, swept
+from tacit.experiments import Claims
 from tacit.experiments.kernel.dynamics import COLOURS, MODELS, STYLES, DynamicsExperiment
 
 
@@ -18,9 +18,7 @@ class Fig2(DynamicsExperiment):
 
     id, figure = "kernel/fig2", "Figure 2"
 
-    width: tuple[int, ...] = swept(
-        (100, 300, 1000), "hidden units n of the student", low=2, high=10_000
-    )
+    width: tuple[int, ...] = (100, 300, 1000)
 
     presets = {
         "smoke": dict(width=(40, 160), seed=range(2)),

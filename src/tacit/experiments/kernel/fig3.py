@@ -50,7 +50,7 @@ class Fig3(WideExperiment):
     )
     rnn_epochs: int = fixed(1000, "the RNN is trained so far", low=1, high=10**7)
     shown: int = fixed(1000, "epochs that the claims are about", low=0, high=10**9, analysis=True)
-    length: int = fixed(20, "time steps T of a sequence", low=1, high=200, units="steps")
+    length: int = 20
     sequences: int = fixed(10, "training sequences, and as many for tests", low=1, high=10_000)
     inputs: int = fixed(15, "inputs", low=1, high=1000)
     units: int = fixed(4, "hidden units of the teacher", low=1, high=1000)

@@ -9,7 +9,7 @@ import numpy as np
 import xarray
 
 from tacit.draw import Axis, Figure, Line, Mark, Panel, median_lines
-from tacit.experiments import Claims, fixed, swept
+from tacit.experiments import Claims
 from tacit.experiments.kernel.dynamics import COLOURS, MODELS, STYLES, DynamicsExperiment
 
 SLOPES = {"limit": (-0.5, 0.1), "start": (-1.0, 0.2)}  # each with its margin
@@ -23,16 +23,9 @@ class Width(DynamicsExperiment):
 
     id, figure = "kernel/width", "ours, beside Figure 1"
 
-    width: tuple[int, ...] = swept(
-        (64, 128, 256, 512, 1024, 2048), "hidden units n of the student", low=2, high=10_000
-    )
-    seed: tuple[int, ...] = swept(range(60), "seed of teacher, sequences and student", low=0)
-    epochs: tuple[int, ...] = fixed(
-        (0, 1, 2, 3, 5, 8, 12, 18, 25, 35, 50),
-        "epochs at which the models are looked at",
-        low=0,
-        high=1_000_000,
-    )
+    width: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048)
+    seed: tuple[int, ...] = tuple(range(60))
+    epochs: tuple[int, ...] = (0, 1, 2, 3, 5, 8, 12, 18, 25, 35, 50)
 
     presets = {
         "smoke": dict(width=(40, 160), seed=range(2)),

@@ -36,14 +36,12 @@ class Fig1aMimo(LengthsExperiment):
         (3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16), "training length k", low=1, high=200, units="lags"
     )
     seed: tuple[int, ...] = swept(range(10), "seed of the student", low=0)
-    order: int = fixed(6, "order of the teacher", low=1, high=20)
+    order: int = 6
     width: int = fixed(40, "width d of the student", low=2, high=2000)
     scale: float = fixed(0.1, "standard deviation of the student's start", low=1e-8, high=1.0)
     steps: int = fixed(15_000, "steps of Adam", low=1, high=10_000_000)
     polish_steps: int = fixed(1_000, "Levenberg-Marquardt steps after it", low=1, high=100_000)
-    horizons: tuple[int, ...] = fixed(
-        (40, 25), "errors are taken to these lags; the first is drawn", low=2, high=500
-    )
+    horizons: tuple[int, ...] = (40, 25)
 
     presets = {
         "smoke": dict(channels=2, length=(6, 7), seed=(0, 1), steps=300, polish_steps=60),

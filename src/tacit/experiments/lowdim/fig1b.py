@@ -41,12 +41,8 @@ class Fig1b(LengthsExperiment):
     sequences: int = fixed(100, "new sequences a step, of the empirical loss", low=1, high=10**6)
     steps: int = fixed(50_000, "steps of Adam at most", low=1, high=10_000_000)
     goal: float = fixed(1e-9, "loss at which a run is stopped early, as converged", low=0, high=1.0)
-    gate: float = fixed(
-        1e-3, "runs of larger loss, relative to zero's, do not count", low=0, high=1, analysis=True
-    )
-    horizons: tuple[int, ...] = fixed(
-        (40, 30, 60), "errors are taken to these lags; the first is drawn", low=2, high=500
-    )
+    gate: float = 1e-3
+    horizons: tuple[int, ...] = (40, 30, 60)
 
     presets = {
         "smoke": dict(length=(9, 18, 20), seed=(0, 1), steps=200),

@@ -8,7 +8,7 @@ import numpy as np
 import xarray
 
 from tacit.draw import Axis, Figure, Line, Mark, Panel, VerticalRule, lines, median_lines
-from tacit.experiments import Claims, swept
+from tacit.experiments import Claims
 from tacit.experiments.lowdim.gru import QUICK, SMOKE, TEACHERS, GRUExperiment
 
 LEAVES, FOLLOWS = 0.3, 0.1  # of the teacher's root mean square
@@ -19,7 +19,7 @@ class Fig2b(GRUExperiment):
 
     id, figure = "lowdim/fig2b", "Figure 2(b)"
 
-    length: tuple[int, ...] = swept((30, 60), "training length k", low=1, high=500, units="steps")
+    length: tuple[int, ...] = (30, 60)
 
     presets = {"smoke": SMOKE, "quick": QUICK | {"length": (8, 16)}, "paper": {}}
 

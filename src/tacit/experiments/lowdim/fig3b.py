@@ -34,10 +34,8 @@ class Fig3b(LengthsExperiment):
     seed: tuple[int, ...] = swept(range(12), "seed of teacher and student", low=0)
     gain: float = fixed(0.1, "the student's entries start as N(0, (gain/√d)²)", low=1e-8, high=10.0)
     steps: int = fixed(10_000, "steps of Adam at most", low=1, high=10_000_000)
-    goal: float = fixed(1e-12, "loss at which a run has converged", low=0.0, high=1.0)
-    gate: float = fixed(
-        1e-3, "runs of larger loss, relative to zero's, do not count", low=0, high=1, analysis=True
-    )
+    goal: float = 1e-12
+    gate: float = 1e-3
 
     presets = {
         "smoke": dict(length=(7, 11), seed=(0, 1), steps=200),

@@ -73,9 +73,7 @@ class Fig4(LengthsExperiment):
     level: float = fixed(
         0.01, "relative error below which a student extrapolates", low=0, high=1, analysis=True
     )
-    horizons: tuple[int, ...] = fixed(
-        (40, 60), "errors are taken to these lags; the first is drawn", low=2, high=500
-    )
+    horizons: tuple[int, ...] = (40, 60)
 
     presets = {
         "smoke": dict(

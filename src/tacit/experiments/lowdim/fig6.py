@@ -9,7 +9,7 @@ import numpy as np
 import xarray
 
 from tacit.draw import Axis, Figure, Line, Mark, Panel, VerticalRule, lines, median_lines
-from tacit.experiments import Claims, fixed, swept
+from tacit.experiments import Claims, fixed
 from tacit.experiments.lowdim.fig1b import Fig1b
 
 
@@ -18,7 +18,7 @@ class Fig6(Fig1b):
 
     id, figure = "lowdim/fig6", "Figure 6"
 
-    length: tuple[int, ...] = swept((8, 18, 20), "training length k", low=1, high=200, units="lags")
+    length: tuple[int, ...] = (8, 18, 20)
     horizons: tuple[int, ...] = fixed(
         (40,), "the lags k … horizon − 1 are drawn and compared", low=2, high=500
     )

@@ -1,7 +1,7 @@
 """What lowdim's linear figures share: students learn k lags of a teacher, and are asked for more.
 
 A student sees the first k lags of a teacher's impulse response. Its error is taken on the tail, the
-lags k … horizon − 1, for which no loss asks.
+lags k … horizon − 1, which the loss does not see.
 """
 
 import functools

@@ -12,9 +12,8 @@ import numpy as np
 import xarray
 
 from tacit.draw import Axis, Figure, HorizontalRule, Panel, VerticalRule, median_lines
-from tacit.experiments import Batch, Claims, fixed, swept
+from tacit.experiments import Batch, Claims, swept
 from tacit.experiments.memoryless.lengths import (
-    DATA,
     LITERAL,
     MODELS,
     RINGING,
@@ -29,11 +28,11 @@ class Fig5(LengthsExperiment):
 
     id, figure = "memoryless/fig5", "Figure 5"
 
-    data: tuple[str, ...] = swept(("plain",), "what it is trained on", choices=DATA)
+    data: tuple[str, ...] = ("plain",)
     order: tuple[int, ...] = swept((1, 2, 3, 4, 6, 8), "order d* of the teacher", low=1, high=50)
-    width: int = fixed(200, "width d of the linear student", low=2, high=1000)
-    gated_width: int = fixed(200, "width d of GRU and LSTM", low=2, high=1000)
-    horizon: int = fixed(10, "longest sequence that is looked at", low=3, high=500)
+    width: int = 200
+    gated_width: int = 200
+    horizon: int = 10
 
     presets = {
         "smoke": dict(model=("linear", "gru"), order=(2, 6), seed=range(2), width=8, gated_width=4,
