@@ -120,6 +120,18 @@ def test_an_experiment_of_ones_own_end_to_end(own: Path, tmp_path: Path):
     assert "holds" in done.stderr
 
 
+def test_programs_of_one_experiment_are_let_go_before_the_next(own: Path, tmp_path: Path):
+    import jax
+
+    (tmp_path / "other.py").write_text(own.read_text().replace("mine/coin", "mine/other"))
+    freed = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jax, "clear_caches", lambda: freed.append(True))
+        done = tacit("reproduce", "coin.py", "other.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(freed) == 1  # between the two; after the last, the process ends anyway
+
+
 def test_plotly_is_not_needed(own: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)  # as if it were not installed
     done = tacit("reproduce", "coin.py", "--preset", "smoke", cwd=tmp_path)
