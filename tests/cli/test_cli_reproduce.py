@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tacit.cli import run
+from tacit.experiments import list_experiments
 
 OWN = '''
 """An experiment of a user's own."""
@@ -275,16 +276,18 @@ def test_list_and_the_environment_variable(own: Path, tmp_path: Path, monkeypatc
     assert rows[0]["figure"] == "Figure 1(a)"
     assert rows[0]["last"] is None
     assert rows[0]["paper"] == "lowdim"
+    first = list_experiments()[0]
     assert rows[0]["needs"] == {
-        "quick_minutes": 0.6, "paper_minutes": 0.8, "paper_on_gpu": False, "data": None,
+        "quick_minutes": first.quick, "paper_minutes": first.paper,
+        "paper_on_gpu": False, "data": None,
     }  # fmt: skip
     needs = {row["id"]: row["needs"] for row in rows}
     assert needs["kernel/fig4"]["data"] == "m1"
     assert needs["kernel/fig4"]["paper_on_gpu"]
     table = tacit("list", cwd=tmp_path)
     assert "lowdim/fig1a" in table.stdout
-    assert "0.6 / 0.8 min" in table.stdout
-    assert "0.1 / ? min (GPU)" in table.stdout
+    assert f"{first.quick:g} / {first.paper:g} min" in table.stdout
+    assert re.search(r"[\d.]+ / \? min \(GPU\)", table.stdout)  # one that was never timed
     assert "data m1" in table.stdout
     assert "not run yet" in table.stdout
 
