@@ -139,7 +139,7 @@ def test_entry_points(toy, monkeypatch):
     ]
     built_in = [entry.id for entry in list_experiments()]
     monkeypatch.setattr(
-        "tacit.experiments._registry.entry_points",
+        "tacit.experiments._listing.entry_points",
         lambda group: points if group == GROUP else [],
     )
     assert experiment_ids() == [*built_in, "toy/broken", "toy/dice", "toy/die"]

@@ -1,51 +1,17 @@
-"""Where experiments are found: built in, in entry points, in a file of the user's own."""
+"""Find an experiment: built in, of an entry point, or in a file of the user's own."""
 
 import hashlib
 import importlib
 import importlib.util
 import inspect
 import sys
-import warnings
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from tacit.experiments._catalogue import CATALOGUE, Entry
 from tacit.experiments._declaration import check_experiment
 from tacit.experiments._errors import UsageError, nearest
 from tacit.experiments._experiment import Experiment
-
-ENTRY_POINTS = "tacit.experiments"
-
-BUILT_IN = {entry.id: entry for entry in CATALOGUE}
-
-
-def _plugins() -> dict[str, EntryPoint]:
-    """Entry points by id; a built-in id cannot be taken over."""
-    found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
-    return {name: point for name, point in found.items() if name not in BUILT_IN}
-
-
-def experiment_ids() -> list[str]:
-    """Every known id, built-in ones first, without importing an experiment."""
-    return [*BUILT_IN, *sorted(_plugins())]
-
-
-def list_experiments() -> list[Entry]:
-    """What is known of every experiment; the built-in ones are not imported for it.
-
-    A plug-in that cannot be loaded is left out with a warning.
-    """
-    found = list(BUILT_IN.values())
-    for name in sorted(_plugins()):
-        try:
-            kind = find_experiment(name)
-        except UsageError as error:
-            warnings.warn(str(error), RuntimeWarning, stacklevel=2)
-        else:
-            at = f"{kind.__module__}:{kind.__qualname__}"
-            found.append(Entry(name, at, kind.figure, kind.summary))
-    return found
+from tacit.experiments._listing import BUILT_IN, experiment_ids, plugins
 
 
 def find_experiment(name: str) -> type[Experiment]:
@@ -58,13 +24,13 @@ def find_experiment(name: str) -> type[Experiment]:
         kind = getattr(importlib.import_module(f"tacit.experiments.{module}"), attribute)
         check_experiment(kind)
     else:
-        plugins = _plugins()
-        if name not in plugins:
+        points = plugins()
+        if name not in points:
             hint = nearest(name, experiment_ids())
             raise UsageError(f"experiment: {name!r} is not known, {hint}")
-        place = plugins[name].value
+        place = points[name].value
         try:
-            kind = plugins[name].load()
+            kind = points[name].load()
             check_experiment(kind)
         except Exception as error:
             raise UsageError(

@@ -17,6 +17,7 @@ from tacit.claims import Claim
 from tacit.experiments._declaration import check_experiment, planned
 from tacit.experiments._errors import ReproductionError, UsageError
 from tacit.experiments._experiment import OUTCOMES, Experiment
+from tacit.experiments._listing import results_folder
 from tacit.experiments._registry import find_experiment
 from tacit.experiments._reproduction import Reproduction
 from tacit.store import PRESENT, Store, write_atomically
@@ -61,22 +62,6 @@ class _ExperimentCell:
 
 # Once in each process: what a file's functions have compiled must last from batch to batch.
 _class_at = functools.cache(find_experiment)
-
-
-def results_folder(results: str | os.PathLike[str] | None = None) -> Path:
-    """The folder of all results: the one given, else `TACIT_RESULTS`, else `./results`."""
-    return Path(results if results is not None else os.environ.get("TACIT_RESULTS") or "results")
-
-
-def last_result(
-    experiment_id: str, results: str | os.PathLike[str] | None = None
-) -> dict[str, Any] | None:
-    """What the last run of an experiment wrote to `claims.json`, None when there is none."""
-    try:
-        record = json.loads((results_folder(results) / experiment_id / "claims.json").read_bytes())
-    except (OSError, ValueError):
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def reproduce(

@@ -113,7 +113,8 @@ def dask_workers(
             "pip install 'tacit[cluster]'"
         ) from error
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_quiet("distributed.client"))
+        for name in ("distributed", "distributed.client"):  # Dask gives each a level of its own
+            stack.enter_context(_quiet(name))
         if scheduler == LOCAL:
             count = checked_workers(workers) if workers is not None else os.cpu_count() or 1
             # The cluster's threads and processes inherit the mask: Ctrl-C is this thread's alone.

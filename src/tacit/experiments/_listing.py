@@ -1,0 +1,62 @@
+"""What experiments there are and what the last run of each said: light, for `tacit list`."""
+
+import json
+import os
+import warnings
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from tacit.experiments._catalogue import CATALOGUE, Entry
+from tacit.experiments._errors import UsageError
+
+ENTRY_POINTS = "tacit.experiments"
+
+BUILT_IN = {entry.id: entry for entry in CATALOGUE}
+
+
+def plugins() -> dict[str, EntryPoint]:
+    """Entry points by id; a built-in id cannot be taken over."""
+    found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    return {name: point for name, point in found.items() if name not in BUILT_IN}
+
+
+def experiment_ids() -> list[str]:
+    """Every known id, built-in ones first, without importing an experiment."""
+    return [*BUILT_IN, *sorted(plugins())]
+
+
+def list_experiments() -> list[Entry]:
+    """What is known of every experiment; the built-in ones are not imported for it.
+
+    A plug-in that cannot be loaded is left out with a warning.
+    """
+    found = list(BUILT_IN.values())
+    names = sorted(plugins())
+    if names:
+        from tacit.experiments._registry import find_experiment
+    for name in names:
+        try:
+            kind = find_experiment(name)
+        except UsageError as error:
+            warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+        else:
+            at = f"{kind.__module__}:{kind.__qualname__}"
+            found.append(Entry(name, at, kind.figure, kind.summary))
+    return found
+
+
+def results_folder(results: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of all results: the one given, else `TACIT_RESULTS`, else `./results`."""
+    return Path(results if results is not None else os.environ.get("TACIT_RESULTS") or "results")
+
+
+def last_result(
+    experiment_id: str, results: str | os.PathLike[str] | None = None
+) -> dict[str, Any] | None:
+    """What the last run of an experiment wrote to `claims.json`, None when there is none."""
+    try:
+        record = json.loads((results_folder(results) / experiment_id / "claims.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
