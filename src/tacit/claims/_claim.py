@@ -1,18 +1,29 @@
 """A claim: a statement of a paper beside the number that decides it.
 
-The verdict is never stored, it follows from the interval [low, high] of the measured quantity and
-the bound: the claim holds when the whole interval satisfies the relation, fails when the whole
-interval violates it, and is undecided otherwise.
+The verdict is never stored; it follows from what was measured.
+
+- A claim about seeds holds when the evidence that most of them satisfy it is 20 or more, and fails
+  when the evidence that most do not is 20 or more (see `tacit.claims.e_value`). Until then it is
+  undecided, unless the whole interval of the median lies so near the bound that more seeds would
+  not help: then it is at the bound.
+- A claim about one number holds when the whole interval [low, high] satisfies the relation, fails
+  when the whole interval violates it, and is undecided otherwise.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-Verdict = Literal["holds", "fails", "undecided"]
+from tacit.claims._evidence import ENOUGH, e_value, seeds_to_decide
+
+Verdict = Literal["holds", "fails", "undecided", "at the bound"]
 Relation = Literal["<=", ">="]
 Expected = Literal["holds", "fails"]
+
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+MANY_LEFT_OUT = 0.2
+"""The share of seeds left out from which a claim says so in its verdict."""
 
 _NUMBERS = ("measured", "low", "high")
 _DEFAULTS = {"measured": math.nan, "low": -math.inf, "high": math.inf}
@@ -32,7 +43,13 @@ class Claim:
     - `relation`, `bound`: what is claimed of it.
     - `expected`: what is known to come out; a paper's claim may be expected to fail.
     - `because`: why it is expected to fail; required then.
-    - `samples`: how many runs the measured value comes from; none leaves the claim undecided.
+    - `samples`: how many seeds (or instances) the measured value comes from; none leaves the claim
+      undecided.
+    - `satisfied`: how many of them satisfy the claim; None if it is about one number.
+    - `share`: the share of all seeds that has to satisfy it, one half for a median.
+    - `left_out`: how many further seeds had no run that counts (not trained, diverged).
+    - `margin`: how near the bound is too close to call, a tenth of the bound by default.
+    - `values`: what each seed gave, NaN for one that was left out; not part of the record.
     """
 
     name: str
@@ -46,6 +63,11 @@ class Claim:
     expected: Expected = "holds"
     because: str = ""
     samples: int = 1
+    satisfied: int | None = None
+    share: float = 0.5
+    left_out: int = 0
+    margin: float | None = None
+    values: tuple[float, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -62,16 +84,47 @@ class Claim:
             raise ValueError(f"bound: received {self.bound}, it must be a finite number")
         if self.samples < 0:
             raise ValueError(f"samples: received {self.samples}, it must not be negative")
+        if self.satisfied is not None and not 0 <= self.satisfied <= self.samples:
+            raise ValueError(
+                f"satisfied: received {self.satisfied}, of {self.samples} samples in all"
+            )
+        if not 0 < self.share < 1:
+            raise ValueError(f"share: received {self.share}, it must lie between 0 and 1")
+        if self.left_out < 0:
+            raise ValueError(f"left_out: received {self.left_out}, it must not be negative")
+        if self.margin is not None and not self.margin >= 0:
+            raise ValueError(f"margin: received {self.margin}, it must not be negative")
         if self.low > self.high:
             raise ValueError(f"low: received {self.low}, above high = {self.high}")
         for name in (*_NUMBERS, "bound"):
             object.__setattr__(self, name, float(getattr(self, name)))
 
     @property
+    def evidence(self) -> tuple[float, float] | None:
+        """The e-values for and against the claim; None if it is about one number."""
+        if self.satisfied is None:
+            return None
+        against = self.samples - self.satisfied
+        return (
+            e_value(self.satisfied, self.samples, share=self.share),
+            e_value(against, self.samples, share=1 - self.share),
+        )
+
+    @property
     def verdict(self) -> Verdict:
-        """What the interval says of the bound: `holds`, `fails` or `undecided`."""
+        """What was measured says of the bound; see the text above."""
         if self.samples == 0 or any(math.isnan(getattr(self, name)) for name in _NUMBERS):
             return "undecided"
+        if self.evidence is None:
+            return self._of_interval()
+        holds, fails = self.evidence
+        if holds >= ENOUGH or fails >= ENOUGH:
+            return "holds" if holds >= ENOUGH else "fails"
+        margin = abs(self.bound) / 10 if self.margin is None else self.margin
+        near = self.bound - margin <= self.low and self.high <= self.bound + margin
+        return "at the bound" if near and margin > 0 else "undecided"
+
+    def _of_interval(self) -> Verdict:
         if self.relation == "<=":
             satisfied, violated = self.high <= self.bound, self.low > self.bound
         else:
@@ -79,9 +132,22 @@ class Claim:
         return "holds" if satisfied else "fails" if violated else "undecided"
 
     @property
-    def as_expected(self) -> bool:
-        """Whether the verdict is the expected one; an undecided claim contradicts nothing."""
-        return self.verdict in ("undecided", self.expected)
+    def as_expected(self) -> bool | None:
+        """Whether the verdict is the expected one; None if it is neither `holds` nor `fails`."""
+        verdict = self.verdict
+        return verdict == self.expected if verdict in get_args(Expected) else None
+
+    @property
+    def more_seeds(self) -> int | None:
+        """About how many more seeds would decide it; None if it is decided, or not by seeds."""
+        if self.satisfied is None or self.verdict != "undecided":
+            return None
+        return seeds_to_decide(self.satisfied, self.samples, share=self.share)
+
+    @property
+    def many_left_out(self) -> bool:
+        """Whether more than a fifth of the seeds had no run that counts."""
+        return self.left_out > MANY_LEFT_OUT * (self.samples + self.left_out)
 
     def to_dict(self) -> dict[str, Any]:
         """The claim and its verdict as JSON's types.
@@ -102,7 +168,17 @@ class Claim:
             "verdict": self.verdict,
             "because": self.because,
             "samples": self.samples,
+            "left_out": self.left_out,
         }
+        if self.evidence is not None:
+            record |= {
+                "satisfied": self.satisfied,
+                "share": self.share,
+                "evidence": [float(f"{value:.6g}") for value in self.evidence],
+                "more_seeds": self.more_seeds,
+            }
+        if self.margin is not None:
+            record["margin"] = self.margin
         nonfinite = {k: repr(record[k]) for k in _NUMBERS if not math.isfinite(record[k])}
         if nonfinite:
             record |= dict.fromkeys(nonfinite)
@@ -121,5 +197,6 @@ class Claim:
             }
         except KeyError as missing:
             raise ValueError(f"a claim's record lacks {missing}, it has {sorted(record)}") from None
-        optional = {k: record[k] for k in ("expected", "because", "samples") if k in record}
+        names = ("expected", "because", "samples", "satisfied", "share", "left_out", "margin")
+        optional = {k: record[k] for k in names if k in record}
         return cls(**words, **numbers, **optional)

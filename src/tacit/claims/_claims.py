@@ -1,168 +1,16 @@
-"""Making claims: about a median, a mean, a fraction or a number, one by one or collected."""
+"""Making claims: about a median or a fraction over seeds, or about one number."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Required, SupportsFloat, SupportsInt, TypedDict, Unpack, overload
+from typing import Any, Required, SupportsFloat, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.claims._claim import Claim, Expected, Relation
-from tacit.claims._intervals import as_samples, fraction_interval, mean_interval, median_interval
+from tacit.claims._claim import Claim, Relation
+from tacit.claims._intervals import fraction_interval, median_interval
 
-
-def _relation(
-    at_most: SupportsFloat | None, at_least: SupportsFloat | None
-) -> tuple[Relation, float]:
-    if at_most is not None and at_least is None:
-        return "<=", float(at_most)
-    if at_least is not None and at_most is None:
-        return ">=", float(at_least)
-    raise ValueError(
-        f"at_most, at_least: received {at_most} and {at_least}, give exactly one of the two"
-    )
-
-
-def _median(ordered: np.ndarray) -> float:
-    # Not numpy's, which gives NaN where the two middle values are infinite.
-    if ordered.size == 0:
-        return math.nan
-    middle = ordered[(ordered.size - 1) // 2], ordered[ordered.size // 2]
-    return float(middle[0] if middle[0] == middle[1] else (middle[0] + middle[1]) / 2)
-
-
-def claim_about_median(
-    samples: Iterable[SupportsFloat] | np.ndarray,
-    *,
-    name: str,
-    statement: str,
-    place: str,
-    at_most: SupportsFloat | None = None,
-    at_least: SupportsFloat | None = None,
-    expected: Expected = "holds",
-    because: str = "",
-    confidence: float = 0.95,
-) -> Claim:
-    """A claim about the median over runs, decided by its exact distribution-free interval.
-
-    An infinite sample counts: a diverged run is worse than any bound. Fewer than six samples (at
-    95%) leave the claim undecided.
-    """
-    flat = as_samples(samples)
-    relation, bound = _relation(at_most, at_least)
-    low, high = median_interval(flat, confidence=confidence)
-    return Claim(
-        name=name,
-        statement=statement,
-        place=place,
-        measured=_median(np.sort(flat)),
-        low=low,
-        high=high,
-        relation=relation,
-        bound=bound,
-        expected=expected,
-        because=because,
-        samples=flat.size,
-    )
-
-
-def claim_about_mean(
-    samples: Iterable[SupportsFloat] | np.ndarray,
-    *,
-    name: str,
-    statement: str,
-    place: str,
-    at_most: SupportsFloat | None = None,
-    at_least: SupportsFloat | None = None,
-    expected: Expected = "holds",
-    because: str = "",
-    confidence: float = 0.95,
-) -> Claim:
-    """A claim about the mean over runs, decided by Student's interval; it needs two samples."""
-    flat = as_samples(samples)
-    relation, bound = _relation(at_most, at_least)
-    low, high = mean_interval(flat, confidence=confidence)
-    mixed = bool(np.isposinf(flat).any() and np.isneginf(flat).any())
-    return Claim(
-        name=name,
-        statement=statement,
-        place=place,
-        measured=math.nan if flat.size == 0 or mixed else float(flat.mean()),
-        low=low,
-        high=high,
-        relation=relation,
-        bound=bound,
-        expected=expected,
-        because=because,
-        samples=flat.size,
-    )
-
-
-def claim_about_value(
-    value: SupportsFloat,
-    *,
-    name: str,
-    statement: str,
-    place: str,
-    error: SupportsFloat = 0.0,
-    at_most: SupportsFloat | None = None,
-    at_least: SupportsFloat | None = None,
-    expected: Expected = "holds",
-    because: str = "",
-) -> Claim:
-    """A claim about a number without spread, known to ± `error` (a tolerance of its computation).
-
-    A NaN (the computation gave no number) leaves the claim undecided.
-    """
-    centre, half = float(value), float(error)
-    if not half >= 0:
-        raise ValueError(f"error: received {error}, it must not be negative")
-    relation, bound = _relation(at_most, at_least)
-    return Claim(
-        name=name,
-        statement=statement,
-        place=place,
-        measured=centre,
-        low=centre - half,
-        high=centre + half,
-        relation=relation,
-        bound=bound,
-        expected=expected,
-        because=because,
-        samples=1,
-    )
-
-
-def claim_about_fraction(
-    count: SupportsInt,
-    total: SupportsInt,
-    *,
-    name: str,
-    statement: str,
-    place: str,
-    at_most: SupportsFloat | None = None,
-    at_least: SupportsFloat | None = None,
-    expected: Expected = "holds",
-    because: str = "",
-    confidence: float = 0.95,
-) -> Claim:
-    """A claim about the fraction of runs that did something, by Clopper and Pearson's interval."""
-    successes, trials = int(count), int(total)
-    relation, bound = _relation(at_most, at_least)
-    low, high = fraction_interval(successes, trials, confidence=confidence)
-    return Claim(
-        name=name,
-        statement=statement,
-        place=place,
-        measured=successes / trials if trials else math.nan,
-        low=low,
-        high=high,
-        relation=relation,
-        bound=bound,
-        expected=expected,
-        because=because,
-        samples=trials,
-    )
+SEED = "seed"
 
 
 class Terms(TypedDict, total=False):
@@ -173,6 +21,7 @@ class Terms(TypedDict, total=False):
     - `place`: where the paper says it, if not at the collector's place.
     - `fails_because`: why the claim is expected to fail; empty if it is expected to hold.
     - `note`: a remark on a claim that is expected to hold, such as why it stays undecided.
+    - `margin`: how near the bound is too close to call; a tenth of the bound if it is not given.
     """
 
     says: Required[str]
@@ -181,6 +30,7 @@ class Terms(TypedDict, total=False):
     place: str
     fails_because: str
     note: str
+    margin: float
 
 
 class Claims(Sequence[Claim]):
@@ -195,9 +45,13 @@ class Claims(Sequence[Claim]):
     Every method takes a short name, what was measured, the statement in words (`says`) and a bound
     (`at_most` or `at_least`). A claim that is expected to fail says why in `fails_because`.
 
-    What was measured may be an array of any shape, also an `xarray.DataArray`. NaN is a run that
-    does not count and is left out; an infinite value is a run that counts, and is worse (or better)
-    than any bound.
+    What was measured is one number for each seed, or one yes or no: an `xarray.DataArray` along
+    `seed`, or a plain list. Conditions that share a seed are reduced within the seed first: their
+    difference, their mean, the slope through them. Seeds are independent of one another, and
+    nothing else is.
+
+    NaN is a seed without a run that counts; it is left out, and the claim tells how many were. An
+    infinite value is a run that counts, and is worse (or better) than any bound.
 
     **Arguments:**
 
@@ -226,40 +80,81 @@ class Claims(Sequence[Claim]):
         self._claims.extend(claims)
 
     def median(self, name: str, values: ArrayLike, **terms: Unpack[Terms]) -> None:
-        """The median over runs, with its exact distribution-free interval."""
-        self._claims.append(claim_about_median(_counted(values), name=name, **self._record(terms)))
+        """The median over seeds: at least half of all seeds satisfy the bound.
 
-    def mean(self, name: str, values: ArrayLike, **terms: Unpack[Terms]) -> None:
-        """The mean over runs, with Student's interval."""
-        self._claims.append(claim_about_mean(_counted(values), name=name, **self._record(terms)))
+        Beside the evidence stands the median with its exact distribution-free interval.
+        """
+        by_seed = _by_seed(name, values)
+        counted = by_seed[~np.isnan(by_seed)]
+        words = self._words(name, terms)
+        satisfied = (
+            counted <= words["bound"] if words["relation"] == "<=" else counted >= words["bound"]
+        )
+        low, high = median_interval(counted)
+        self._claims.append(
+            Claim(
+                measured=_median(np.sort(counted)),
+                low=low,
+                high=high,
+                samples=counted.size,
+                satisfied=int(satisfied.sum()),
+                left_out=by_seed.size - counted.size,
+                values=tuple(by_seed.tolist()),
+                **words,
+            )
+        )
 
-    def value(
-        self, name: str, value: SupportsFloat, *, error: SupportsFloat = 0.0, **terms: Unpack[Terms]
-    ) -> None:
-        """A number without spread, known to ± `error`; a NaN leaves the claim undecided."""
-        self._claims.append(claim_about_value(value, error=error, name=name, **self._record(terms)))
-
-    def fraction(
-        self, name: str, did: ArrayLike, of: SupportsInt | None = None, **terms: Unpack[Terms]
-    ) -> None:
-        """The fraction of runs that did something: booleans by run, or a count `of` so many.
+    def fraction(self, name: str, did: ArrayLike, **terms: Unpack[Terms]) -> None:
+        """The fraction of seeds that did something: a yes or no for each of them.
 
         Zeros, ones and NaN are booleans too, since that is what xarray makes of booleans where a
         run is missing.
         """
-        runs = np.asarray(did)
-        if of is None and (flags := _flags(runs)) is not None:
-            count, total = int(flags.sum()), int(flags.size)
-        elif of is not None and runs.ndim == 0 and runs.dtype.kind in "iuf" and runs % 1 == 0:
-            count, total = int(runs), int(of)
-        else:
+        by_seed = _by_seed(name, did)
+        counted = by_seed[~np.isnan(by_seed)]
+        if not np.isin(counted, (0, 1)).all():
+            raise ValueError(f"did: {name!r} received {by_seed}, give a yes or no for each seed")
+        words = self._words(name, terms)
+        if not 0 < words["bound"] < 1:
             raise ValueError(
-                f"did: received an array of {runs.dtype} and shape {runs.shape}, with of = {of}; "
-                "give booleans by run, or a count and the number of runs"
+                f"at_most, at_least: {name!r} received {words['bound']:g} for a fraction; no number "
+                "of seeds can show that all, or none, do it: give a bound between 0 and 1"
             )
-        self._claims.append(claim_about_fraction(count, total, name=name, **self._record(terms)))
+        count, total = int(counted.sum()), counted.size
+        low, high = fraction_interval(count, total)
+        many = words["relation"] == ">="
+        if words["margin"] is None:  # of 95% a tenth is no small matter: of the 5% it is
+            words["margin"] = min(words["bound"], 1 - words["bound"]) / 10
+        self._claims.append(
+            Claim(
+                measured=count / total if total else math.nan,
+                low=low,
+                high=high,
+                samples=total,
+                satisfied=count if many else total - count,
+                share=words["bound"] if many else 1 - words["bound"],
+                left_out=by_seed.size - total,
+                values=tuple(by_seed.tolist()),
+                **words,
+            )
+        )
 
-    def _record(self, terms: Terms) -> dict[str, Any]:
+    def value(
+        self, name: str, value: SupportsFloat, *, error: SupportsFloat = 0.0, **terms: Unpack[Terms]
+    ) -> None:
+        """A number that no seed changes, known to ± `error` (a tolerance of its computation).
+
+        A NaN (the computation gave no number) leaves the claim undecided.
+        """
+        centre, half = float(value), float(error)
+        if not half >= 0:
+            raise ValueError(f"error: received {error}, it must not be negative")
+        words = self._words(name, terms)
+        self._claims.append(
+            Claim(measured=centre, low=centre - half, high=centre + half, values=(centre,), **words)
+        )
+
+    def _words(self, name: str, terms: Terms) -> dict[str, Any]:
         unknown = sorted(terms.keys() - Terms.__annotations__.keys())
         if unknown or not terms.get("says"):
             raise TypeError(
@@ -267,30 +162,47 @@ class Claims(Sequence[Claim]):
                 f"received {', '.join(terms) or 'nothing'}"
             )
         reason = terms.get("fails_because", "")
+        relation, bound = _relation(terms.get("at_most"), terms.get("at_least"))
         return {
+            "name": name,
             "statement": terms["says"],
             "place": terms.get("place", self._place),
-            "at_most": terms.get("at_most"),
-            "at_least": terms.get("at_least"),
+            "relation": relation,
+            "bound": bound,
             "expected": "fails" if reason else "holds",
             "because": reason or terms.get("note", ""),
+            "margin": terms.get("margin"),
         }
 
 
-def _flags(runs: np.ndarray) -> np.ndarray | None:
-    """Booleans without the runs that do not count, None where these are no booleans."""
-    if runs.dtype.kind not in "bfO":
-        return None
-    try:
-        flat = _counted(runs)
-    except (TypeError, ValueError):  # objects that are no numbers
-        return None
-    # One number alone is rather a count whose total was forgotten.
-    alone = runs.ndim == 0 and flat.size == 1 and not isinstance(runs.item(), bool)
-    return None if alone or not np.isin(flat, (0, 1)).all() else flat == 1
+def _relation(
+    at_most: SupportsFloat | None, at_least: SupportsFloat | None
+) -> tuple[Relation, float]:
+    if at_most is not None and at_least is None:
+        return "<=", float(at_most)
+    if at_least is not None and at_most is None:
+        return ">=", float(at_least)
+    raise ValueError(
+        f"at_most, at_least: received {at_most} and {at_least}, give exactly one of the two"
+    )
 
 
-def _counted(values: ArrayLike) -> np.ndarray:
-    """The values of the runs that count, flat."""
-    flat = np.asarray(values, dtype=np.float64).ravel()
-    return flat[~np.isnan(flat)]
+def _by_seed(name: str, values: ArrayLike) -> np.ndarray:
+    """One number for each seed."""
+    dims = getattr(values, "dims", None)
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or dims not in (None, (SEED,)):
+        found = f"the dimensions {dims}" if dims is not None else f"the shape {array.shape}"
+        raise ValueError(
+            f"values: {name!r} received {found}, give one number for each seed: reduce the other "
+            "dimensions within the seed, or use claim.value for a number that no seed changes"
+        )
+    return array
+
+
+def _median(ordered: np.ndarray) -> float:
+    # Not numpy's, which gives NaN where the two middle values are infinite.
+    if ordered.size == 0:
+        return math.nan
+    middle = ordered[(ordered.size - 1) // 2], ordered[ordered.size // 2]
+    return float(middle[0] if middle[0] == middle[1] else (middle[0] + middle[1]) / 2)

@@ -1,10 +1,14 @@
-"""Confidence intervals: exact for the median and for a fraction, Student's for the mean."""
+"""Exact confidence intervals for a median and for a fraction."""
 
 import math
 from collections.abc import Iterable
 from typing import SupportsFloat
 
 import numpy as np
+
+CONFIDENCE = 0.98
+"""For a fixed number of seeds; looked at whenever a claim is decided, intervals of this confidence
+cover in 94% or more (simulated in the tests). The median's has an end from seven seeds on."""
 
 
 def _checked(confidence: float) -> float:
@@ -29,13 +33,13 @@ def as_samples(samples: Iterable[SupportsFloat] | np.ndarray) -> np.ndarray:
 
 
 def median_interval(
-    samples: Iterable[SupportsFloat] | np.ndarray, *, confidence: float = 0.95
+    samples: Iterable[SupportsFloat] | np.ndarray, *, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
     """Interval for the median from order statistics, whatever the distribution.
 
     The number of samples below the median is Binomial(n, 1/2). With d the largest rank for which
     P(X <= d - 1) <= (1 - confidence)/2, the interval [x_(d), x_(n+1-d)] covers the median with at
-    least the confidence asked for. Below six samples there is no such rank at 95%, and the
+    least the confidence asked for. Below seven samples there is no such rank at 98%, and the
     interval is the whole line.
     """
     ordered = np.sort(as_samples(samples))
@@ -52,31 +56,9 @@ def median_interval(
     return float(ordered[rank - 1]), float(ordered[n - rank])
 
 
-def mean_half_width(
-    samples: Iterable[SupportsFloat] | np.ndarray, *, confidence: float = 0.95
-) -> float:
-    """Half of Student's interval for the mean, t s/√n; infinite for n < 2 or an infinity."""
-    flat = as_samples(samples)
-    tail = (1 - _checked(confidence)) / 2
-    if flat.size < 2 or not np.isfinite(flat).all():
-        return math.inf
-    from scipy.special import stdtrit
-
-    return float(stdtrit(flat.size - 1, 1 - tail) * flat.std(ddof=1) / math.sqrt(flat.size))
-
-
-def mean_interval(
-    samples: Iterable[SupportsFloat] | np.ndarray, *, confidence: float = 0.95
+def fraction_interval(
+    count: int, total: int, *, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Student's interval for the mean: mean ± t s/√n; the whole line for n < 2 or an infinity."""
-    flat = as_samples(samples)
-    half = mean_half_width(flat, confidence=confidence)
-    if math.isinf(half):
-        return -math.inf, math.inf
-    return float(flat.mean() - half), float(flat.mean() + half)
-
-
-def fraction_interval(count: int, total: int, *, confidence: float = 0.95) -> tuple[float, float]:
     """Clopper and Pearson's exact interval for a fraction; [0, 1] when there were no trials."""
     if total < 0:
         raise ValueError(f"total: received {total}, it must not be negative")

@@ -17,7 +17,7 @@ import numpy as np
 import xarray
 from numpy.typing import ArrayLike
 
-from tacit.claims import mean_half_width
+
 from tacit.descent import DescentResult, GradientFlow, Lanes, StabilisedRungeKutta
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points
 from tacit.experiments import Batch, Claims, UsageError, Variable, fixed, swept
