@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         list_experiments,
         results_folder,
     )
+    from tacit.experiments._more_seeds import TOO_MANY_SEEDS, Effort
     from tacit.experiments._parameter import Parameter, fixed, swept
     from tacit.experiments._reference import load_reference, reference_path
     from tacit.experiments._registry import find_experiment
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OUTCOMES",
+    "TOO_MANY_SEEDS",
     "Batch",
     "Claims",
+    "Effort",
     "Entry",
     "Experiment",
     "Grid",
@@ -78,6 +81,7 @@ _ROOMS = {
         "last_result",
         "results_folder",
     ),
+    "tacit.experiments._more_seeds": ("TOO_MANY_SEEDS", "Effort"),
     "tacit.experiments._parameter": ("Parameter", "fixed", "swept"),
     "tacit.experiments._reference": ("load_reference", "reference_path"),
     "tacit.experiments._registry": ("find_experiment",),
