@@ -160,9 +160,9 @@ def test_an_unexpected_verdict_exits_with_1(tmp_path: Path):
     assert (tmp_path / "elsewhere" / "mine" / "coin" / "claims.json").exists()
 
 
-def test_undecided_claims_exit_with_0_and_show_on_the_figure(own: Path, tmp_path: Path):
+def test_undecided_claims_exit_with_3_and_show_on_the_figure(own: Path, tmp_path: Path):
     done = tacit("reproduce", "coin.py", "--preset", "smoke", cwd=tmp_path)
-    assert done.returncode == 0
+    assert done.returncode == 3
     assert "undecided" in done.stdout
     drawing = (tmp_path / "results" / "mine" / "coin" / "figure.svg").read_text()
     assert "Undecided" in drawing
