@@ -110,9 +110,11 @@ def test_an_experiment_of_ones_own_end_to_end(own: Path, tmp_path: Path):
         } <= claim.keys()  # fmt: skip
         assert claim["verdict"] == "holds"
     folder = tmp_path / "results" / "mine" / "coin"
-    seconds = record.pop("seconds")
+    costs = {name: record.pop(name) for name in ("seconds", "efforts")}
     assert json.loads((folder / "claims.json").read_text()) == record
-    assert json.loads((folder / "run.json").read_text()) == {"seconds": seconds}
+    assert json.loads((folder / "run.json").read_text()) == costs
+    assert costs["efforts"] == {}
+    assert record["verdicts"] == {"holds": 2, "fails": 0, "undecided": 0, "at the bound": 0}
     assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (folder / "figure.svg").read_text()
     page = (tmp_path / "results" / "index.html").read_text()
@@ -135,7 +137,7 @@ def test_programs_of_one_experiment_are_let_go_before_the_next(own: Path, tmp_pa
 
 def test_plotly_is_not_needed(own: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)  # as if it were not installed
-    done = tacit("reproduce", "coin.py", "--preset", "smoke", cwd=tmp_path)
+    done = tacit("reproduce", "coin.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "results" / "mine" / "coin"
     assert {"figure.png", "figure.svg"} <= {path.name for path in folder.iterdir()}
@@ -296,14 +298,15 @@ def test_list_shows_what_the_last_run_said(tmp_path: Path):
     folder = tmp_path / "results" / "memoryless" / "fig4"
     folder.mkdir(parents=True)
     verdicts = ["holds", "holds", "undecided"]
-    last = {"preset": "smoke", "as_expected": True, "claims": [{"verdict": v} for v in verdicts]}
+    last = {"preset": "smoke", "as_expected": None, "claims": [{"verdict": v} for v in verdicts]}
     (folder / "claims.json").write_text(json.dumps(last))
     rows = json.loads(tacit("list", "--json", cwd=tmp_path).stdout)["experiments"]
     (row,) = [row for row in rows if row["id"] == "memoryless/fig4"]
     assert row["last"] == {
-        "preset": "smoke", "as_expected": True, "holds": 2, "fails": 0, "undecided": 1,
+        "preset": "smoke", "as_expected": None, "holds": 2, "fails": 0, "undecided": 1,
+        "at the bound": 0,
     }  # fmt: skip
-    assert "smoke: as expected (2 holds, 1 undecided)" in tacit("list", cwd=tmp_path).stdout
+    assert "smoke: undecided (2 holds, 1 undecided)" in tacit("list", cwd=tmp_path).stdout
 
 
 def test_help_and_version(tmp_path: Path):

@@ -1,7 +1,8 @@
-"""Which cells a claim reads, found by taking cells away and looking whether the claim changes."""
+"""Which cells a claim reads, found by changing cells and looking whether the claim changes."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,10 +31,11 @@ def columns_read(
 ) -> dict[str, frozenset[Column]]:
     """The columns that each of some claims reads, by the claim's name.
 
-    First along each axis, value by value, then column by column among what is left, unless that is
-    many. A claim that cannot be made without some cells is taken to read them.
+    Cells are taken away, then made very large, then very small (a maximum does not miss a cell that
+    is not the largest). First along each axis, value by value, then column by column among what is
+    left, unless that is many. A claim that cannot be made then is taken to read the cells.
     """
-    work = _Blanked(experiment, runs)
+    work = _Altered(experiment, runs)
     axes = {name: v for name, v in experiment.axes().items() if name != SEED}
     along: dict[str, dict[str, list[Any]]] = {
         claim.name: {name: [] for name in axes} for claim in claims
@@ -57,36 +59,48 @@ def columns_read(
     return found
 
 
-class _Blanked:
-    """The dataset with some cells taken away, and the claims that come out otherwise without."""
+_HUGE = 1e30
+# By kind of array (floats, words, booleans, the rest are integers): what is put into the cells.
+_PROBES = (
+    {"f": np.nan, "U": "failed", "b": False, "i": -1},
+    {"f": _HUGE, "U": "converged", "b": True, "i": 10**6},
+    {"f": -_HUGE, "U": "converged", "b": False, "i": -(10**6)},
+)
+
+
+class _Altered:
+    """The dataset with other values in some cells, and the claims that come out otherwise."""
 
     def __init__(self, experiment: Experiment, runs: "xarray.Dataset") -> None:
         self._experiment = experiment
         self._runs = runs.copy(deep=True)
 
     def changed(self, claims: Sequence[Claim], where: Mapping[str, Any]) -> list[Claim]:
-        """The claims that are not the same when the cells at these labels are missing."""
-        if not claims:
-            return []
-        kept = {str(name): self._take_away(array, where) for name, array in self._arrays()}
+        """The claims that are not the same when the cells at these labels are altered."""
+        open_ones = list(claims)
+        for probe in _PROBES:
+            if open_ones:
+                made = self._made(where, probe)
+                open_ones = [
+                    c for c in open_ones if made is not None and _same(c, made.get(c.name))
+                ]
+        return [claim for claim in claims if claim not in open_ones]
+
+    def _made(self, where: Mapping[str, Any], probe: Mapping[str, Any]) -> dict[str, Claim] | None:
+        """The claims by name with a probe in some cells; None if they cannot be made."""
+        arrays = dict(self._runs.data_vars)
+        kept = {name: array.loc[dict(where)].values.copy() for name, array in arrays.items()}
         try:
-            made = {claim.name: claim for claim in self._experiment.claims(self._runs)}
-        except Exception:  # what a claim does with missing cells is its own affair
-            return list(claims)
+            for array in arrays.values():
+                array.loc[dict(where)] = probe.get(array.dtype.kind, probe["i"])
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return {claim.name: claim for claim in self._experiment.claims(self._runs)}
+        except Exception:  # what a claim does with such cells is its own affair
+            return None
         finally:
-            for name, array in self._arrays():
-                array.loc[dict(where)] = kept[str(name)]
-        return [claim for claim in claims if not _same(claim, made.get(claim.name))]
-
-    def _arrays(self) -> Iterable[tuple[Any, "xarray.DataArray"]]:
-        return self._runs.data_vars.items()
-
-    @staticmethod
-    def _take_away(array: "xarray.DataArray", where: Mapping[str, Any]) -> np.ndarray:
-        before = array.loc[dict(where)].values.copy()
-        missing = {"f": np.nan, "c": np.nan, "U": "failed", "b": False}.get(array.dtype.kind, -1)
-        array.loc[dict(where)] = missing
-        return before
+            for name, array in arrays.items():
+                array.loc[dict(where)] = kept[name]
 
 
 def _same(claim: Claim, other: Claim | None) -> bool:

@@ -87,7 +87,11 @@ def _standing(entries: Sequence[Mapping[str, Any]]) -> list[bool | None]:
     for claim in (claim for entry in entries for claim in entry["claims"]):
         try:
             found.append(Claim.from_dict(claim))
-        except (TypeError, ValueError):  # of another state of tacit; it is shown as it is
+        except (
+            AttributeError,
+            TypeError,
+            ValueError,
+        ):  # of another state of tacit; it is shown as it is
             found.append(None)
     stand = iter(decide_all([claim for claim in found if claim is not None]))
     standing = [claim is not None and next(stand) for claim in found]
