@@ -89,6 +89,7 @@ class Fig4(LengthsExperiment):
             method="flow",
             scale=(1e-5, 1e-3, 1e-1),
             length=(8, 10, 11, 12, 16, 20),
+            seed=range(8),
         ),
         "paper": {},
     }

@@ -180,9 +180,7 @@ class LengthsExperiment(Experiment):
             scale = scale.where(scale > 0, (runs["target"] ** 2).sum("lag"))
         return runs["train_loss"] <= self.gate * scale
 
-    def share_at_goal(
-        self, runs: xarray.Dataset, lengths: xarray.DataArray
-    ) -> xarray.DataArray:
+    def share_at_goal(self, runs: xarray.Dataset, lengths: xarray.DataArray) -> xarray.DataArray:
         """Of these training lengths of a seed, the share at which the polish reached the goal."""
         ends = runs["polish_outcome"]
         reached = (ends == "converged").astype(float)
