@@ -62,7 +62,8 @@ class Fig5(LengthsExperiment):
                     later.sel(model=model, gain=gain, order=order),
                     says=f"{MODELS[model]}, Xavier gain {gain:g}, {self.steps_of(model):,} steps, "
                     f"teacher of order {order} ({case} for k = {k}): the mean squared error "
-                    f"over the lengths {k + 1} … {self.horizon} is {'at least' if above else 'at most'} {SMALL:g}.",
+                    f"over the lengths {k + 1} … {self.horizon} is "
+                    f"{'at least' if above else 'at most'} {SMALL:g}.",
                     at_most=None if above else SMALL,
                     at_least=SMALL if above else None,
                     fails_because=self.surprise(case, model, gain),
