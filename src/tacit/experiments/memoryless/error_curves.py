@@ -70,6 +70,7 @@ class ErrorCurvesExperiment(LengthsExperiment):
                 f"is still at most {SMALL:g}.",
                 at_most=SMALL,
                 fails_because=self.surprise("adversary fits", model, gain),
+                note=self.remark("adversary fits", model, gain),
             )
             claim.median(
                 name("adversary is worse"),
