@@ -52,7 +52,7 @@ class Memory(WideExperiment):
 
     presets = {
         "smoke": dict(width=60, delay=(0, 2), seed=range(2)),
-        "quick": dict(width=(100, 400), delay=range(5)),
+        "quick": dict(width=(100, 700), delay=range(5), seed=range(20)),
         "paper": {},
     }
     batch_by = "width"

@@ -48,17 +48,17 @@ class Width(DynamicsExperiment):
             table = np.log(values.transpose("seed", "width").values)
             slopes = [np.polyfit(widths, row, 1)[0] for row in table]
             high, low = slope + margin, slope - margin
-            claim.mean(
+            claim.median(
                 f"{name}: slope at most {high:g}",
                 slopes,
                 at_most=high,
-                says=f"In the mean over seeds the {words} falls no less steeply than n^{high:g}.",
+                says=f"In most seeds the {words} falls no less steeply than n^{high:g}.",
             )
-            claim.mean(
+            claim.median(
                 f"{name}: slope at least {low:g}",
                 slopes,
                 at_least=low,
-                says=f"In the mean over seeds the {words} falls no more steeply than n^{low:g}.",
+                says=f"In most seeds the {words} falls no more steeply than n^{low:g}.",
             )
         return claim
 
