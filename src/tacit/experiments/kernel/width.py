@@ -13,7 +13,7 @@ from tacit.experiments import Claims
 from tacit.experiments.kernel.dynamics import COLOURS, MODELS, STYLES, DynamicsExperiment
 
 SCATTER = (
-    "the students are drawn anew at each width, so that the slope of one seed scatters by about 0.3 "
+    "the students are drawn anew at each width, so that the slope of one seed scatters by some 0.3 "
     "around −0.46, several times its distance from the bound"
 )
 SLOPES = {"limit": (-0.5, 0.1), "start": (-1.0, 0.2)}  # each with its margin

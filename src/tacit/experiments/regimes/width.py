@@ -151,7 +151,9 @@ class Width(RegimeExperiment):
         for colour, gamma in enumerate(g for g in gammas if g in (0.5, 1.0, 2.0, 4.0)):
             # Every fourfold width has twice the γ.
             pairs = [(w, gamma * np.sqrt(w / widths[0])) for w in widths]
-            found = [error.sel(width=w, gamma=g) for w, g in pairs if g in gammas]
+            found = [
+                error.sel(width=w, gamma=g).drop_vars("gamma") for w, g in pairs if g in gammas
+            ]
             if len(found) >= 2:
                 line, label = (
                     xarray.concat(found, "width"),
