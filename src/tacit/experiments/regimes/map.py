@@ -54,7 +54,7 @@ class Map(RegimeExperiment):
         "smoke": dict(
             length=(4, 8, 10), gamma0=(0.03, 0.3, 3), seed=range(2), width=32, steps=2000
         ),
-        "quick": dict(length=(4, 6, 8, 10), gamma0=(0.01, 0.1, 0.3, 1.0, 10.0), seed=range(30)),
+        "quick": dict(length=(4, 6, 8, 12), gamma0=(0.01, 0.1, 0.3, 1.0, 10.0), seed=range(40)),
         "paper": dict(seed=range(30)),
     }
     chunk = {"seed": 5}
