@@ -26,9 +26,7 @@ Leg = tuple[AbstractMethod, int]
 """A method and the steps that it may take; the next leg goes on where it ended."""
 
 
-def share_by_seed(
-    did: xarray.DataArray, among: xarray.DataArray | bool = True
-) -> xarray.DataArray:
+def share_by_seed(did: xarray.DataArray, among: xarray.DataArray | bool = True) -> xarray.DataArray:
     """For each seed the share of its runs that did something, `among` those that count."""
     others = [name for name in did.dims if name != "seed"]
     return did.astype(float).where(among).mean(others)

