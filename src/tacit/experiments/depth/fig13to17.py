@@ -190,7 +190,7 @@ class Fig13To17(CompletionExperiment):
                 claim.median(
                     f"{method}: depth 3 lies below depth 2",
                     rank.sel(depth=2) - rank.sel(depth=3),
-                    says=f"{whence} stable rank of depth 3 is below that of depth 2 in most trials.",
+                    says=f"{whence} stable rank of depth 3 is below depth 2's in most trials.",
                     at_least=0.0,
                     place=place,
                 )
