@@ -132,8 +132,8 @@ class Fig1(WeightsExperiment):
             abs(singular.isel(singular_value=0) / then.leading - 1),
             at_most=0.2,
             place="Figure 1(g)–(i)",
-            says=f"{where}, the largest singular value of ΔW is {then.leading:g}, to a fifth in the "
-            "median network.",
+            says=f"{where}, the largest singular value of ΔW is {then.leading:g}, to a fifth in "
+            "the median network.",
         )
         claim.median(
             f"{name}: functional rank as before",

@@ -30,13 +30,12 @@ class FigS1(TaskExperiment):
         (32, 64, 128, 256, 512), "number N of units", low=4, high=4096
     )
     g: tuple[float, ...] = (0.0, 0.45, 0.9)
-    seed: tuple[int, ...] = tuple(range(5))
 
     presets = {
         "smoke": dict(task="flip-flop", width=(12, 24), g=(0.0, 0.9), effort=0.04, trials=32,
                       ranks=4, seed=range(2)),
         "quick": dict(task="flip-flop", width=(32, 64, 128), effort=0.15, trials=128, ranks=12,
-                      seed=range(6)),
+                      seed=range(16)),
         "paper": {},
     }  # fmt: skip
     batch_by = ("task", "width", "g")

@@ -26,7 +26,7 @@ class FigS2(WeightsExperiment):
     presets = {
         "smoke": dict(task="flip-flop", g=(0.0, 0.9), width=24, effort=0.04, trials=32, ranks=4,
                       shown=8, seed=range(2)),
-        "quick": dict(task="flip-flop", width=64, effort=0.12, trials=128, ranks=4, seed=range(4)),
+        "quick": dict(task="flip-flop", width=64, effort=0.12, trials=128, ranks=4, seed=range(8)),
         "paper": {},
     }  # fmt: skip
 
