@@ -42,7 +42,7 @@ def paper_rate(target: float, g: float) -> float:
 
 
 class LinearExperiment(Experiment):
-    """A linear network that learns one value; the defaults are the paper's, but for three seeds more.
+    """A linear network that learns one value; all as in the paper, but for three more seeds.
 
     Five seeds decide no claim; seven are the fewest that can.
     """

@@ -23,7 +23,7 @@ _SMOOTH = 5  # epochs
 
 
 class TaskExperiment(Experiment):
-    """Rate networks trained on the tasks; the defaults are the paper's, but for three seeds more.
+    """Rate networks trained on the tasks; the defaults are the paper's, but for three more seeds.
 
     Five seeds decide no claim; seven are the fewest that can.
     """
