@@ -41,6 +41,11 @@ LATE = (
     "order by {:.2f} of the panel's height, with g up to 0.9."
 )
 
+SCATTER = (
+    "Single networks scatter: at g = 0.8 the gradient of one with 512 units is off the theory by "
+    "about a tenth of the panel's height itself, so that many seeds are needed to tell."
+)
+
 
 class Fig4(LinearExperiment):
     """A linear network's learning time, change and gradient against initial connectivity."""
@@ -52,7 +57,7 @@ class Fig4(LinearExperiment):
 
     presets = {
         "smoke": dict(width=60, g=(0.0, 0.5), target=(0.5, 2.0), seed=range(2)),
-        "quick": dict(width=256, g=(0.0, 0.2, 0.4, 0.6, 0.8), seed=range(10)),
+        "quick": dict(width=512, g=(0.0, 0.2, 0.4, 0.6, 0.8), seed=range(16)),
         "paper": {},
     }
     batch_by = "g"
@@ -121,32 +126,28 @@ class Fig4(LinearExperiment):
                 ratio, exact = (
                     _relative(runs[each].sel(target=target)) for each in (name, f"limit_{name}")
                 )
-                far = FAR.get((name, target))
-                for kind, curve, place, reason in (
-                    (
-                        f"first order, {scaling}",
-                        first,
-                        "Figure 4(a)–(c)",
-                        LATE.format(far) if far else "",
-                    ),
-                    (
-                        "the exact theory for large N",
-                        exact,
-                        "Figure 4(a)–(c) (ours)",
-                        "",
-                    ),
-                ):
-                    claim.median(
-                        f"{words}, {kind.split(',')[0]}, ẑ = {target:g}",
-                        # A run that does not reach the end of learning is infinitely far.
-                        abs(ratio - curve).fillna(np.inf).max("g") / first.max(),
-                        at_most=0.1,
-                        place=place,
-                        says=f"For ẑ = {target:g} and N = {self.width}, the {words} relative to "
-                        f"g = {weakest:g} follows {kind}: the median network is off by a tenth of "
-                        f"the panel's height at most, at every g up to {strongest:g}.",
-                        fails_because=reason,
-                    )
+                far = FAR.get((name, target)) if strongest >= 0.8 else None
+                said = f"For ẑ = {target:g}, the {words} relative to g = {weakest:g}"
+                height = f"by a tenth of the panel's height at most, at every g up to {strongest:g}"
+                # Both are for large N, and no network's scatter enters.
+                claim.value(
+                    f"{words}, first order, ẑ = {target:g}",
+                    abs(exact.max("seed") - first).max() / first.max(),
+                    at_most=0.1,
+                    says=f"{said} scales as {scaling}: the exact theory for large N is off that "
+                    f"{height}.",
+                    fails_because=LATE.format(far) if far else "",
+                )
+                claim.median(
+                    f"{words}, the exact theory for large N, ẑ = {target:g}",
+                    # A run that does not reach the end of learning is infinitely far.
+                    abs(ratio - exact).fillna(np.inf).max("g") / first.max(),
+                    at_most=0.1,
+                    place="Figure 4(a)–(c) (ours)",
+                    says=f"{said} follows the exact theory for large N: the median network of "
+                    f"{self.width} units is off it {height}.",
+                    note=SCATTER if name == "gradient_norm" else "",
+                )
         for target in self.target:
             claim.median(
                 f"shuffling, ẑ = {target:g}",

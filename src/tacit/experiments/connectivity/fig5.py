@@ -45,6 +45,7 @@ class Fig5(SentimentExperiment):
             "rank of W that is enough",
             whole,
             at_least=self.width / 2,
+            note=self.coarse,
             says=f"After {self.epochs:g} epochs, truncating W takes more than half of the rank: "
             f"accuracy stays within {point} only from a median rank of N/2 = {self.width / 2:g} at "
             "least on.",
@@ -54,6 +55,7 @@ class Fig5(SentimentExperiment):
             change / whole,
             at_most=0.5,
             place="Figure 5(b)",
+            note=self.coarse,
             says="The rank of ΔW that is enough is half of W's at most.",
         )
         claim.median(
