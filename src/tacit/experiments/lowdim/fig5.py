@@ -19,8 +19,8 @@ FIRST_MODES = (
     "once the loss is polished ten lags give those to a few per cent"
 )
 NEAR = (
-    "near the bound: the error depends on the student's start (and on the literal teacher's random "
-    "weights) by a factor of ten and more, and {} 200 seeds satisfy it; thousands would decide"
+    "near the bound: the error varies severalfold with the student's start (and with the literal "
+    "teacher's random weights), and {} 200 seeds satisfy it; many hundreds would be needed"
 )
 
 

@@ -60,6 +60,6 @@ HALF = (
     "would decide"
 )
 UNDERTRAINED = (
-    "training: after quick's 1,500 steps about half of the students from gain 0.3 are still on the "
-    "plateau before the lags that adversarial data add; after paper's 5,000 they have left it"
+    "training: after quick's 1,500 steps about a third of the students from gain 0.3 do not yet "
+    "fit length k on adversarial data; after paper's 5,000 the median error is below 0.001"
 )

@@ -67,6 +67,7 @@ class Fig5(LengthsExperiment):
                     at_most=None if above else SMALL,
                     at_least=SMALL if above else None,
                     fails_because=self.surprise(case, model, gain),
+                    note=NEAR if self.is_near(case, model, gain) else "",
                 )
         return claim
 
@@ -77,8 +78,14 @@ class Fig5(LengthsExperiment):
         if case == "2d* ≤ k":
             if model == "linear":
                 return RINGING if gain >= LITERAL else ""
-            return UNDERTRAINED if self.gated_steps < TRAINED else ""
+            undertrained = self.gated_steps < TRAINED and not self.is_near(case, model, gain)
+            return UNDERTRAINED if undertrained else ""
         return ""
+
+    def is_near(self, case: str, model: str, gain: float) -> bool:
+        """Whether a student that still learns is about as often above the bound as below."""
+        learning = self.gated_steps < TRAINED and gain < LITERAL
+        return learning and (case, model) == ("2d* ≤ k", "gru")
 
     def later_error(self, runs: xarray.Dataset) -> xarray.DataArray:
         """The error beyond length k of the runs that count, for the first kind of data."""
@@ -154,4 +161,8 @@ UNIDENTIFIABLE = (
 UNDERTRAINED = (
     "training: quick gives GRU and LSTM 1,000 steps, after which the error at length k is near "
     "1e-3 and still falling; the error beyond k starts from there"
+)
+NEAR = (
+    "near the bound: after quick's 1,000 steps 12 of 20 seeds satisfy it, and training goes on; "
+    "paper's 5,000 steps decide it"
 )
