@@ -38,7 +38,7 @@ class Fig12(DiagonalExperiment):
 
     presets = {
         "smoke": dict(depth=(2, 3), ratio=(10.0, float("inf")), scale=(1e-1, 1e-5)),
-        "quick": {},
+        "quick": dict(scale=(1e-1, 1e-3, 1e-6)),
         "paper": {},
     }
 

@@ -33,6 +33,11 @@ TRIAL = 1.505
 NEAR = 0.1
 """Three standard errors of a mean over 60 runs, as many as the paper has."""
 
+_SCATTER = (
+    "Few trials do not decide: from trial to trial the mean has a standard deviation of 0.2. Over "
+    "100 trials (--set depth=2 --seeds 100) its median is 1.476, between 1.43 and 1.55."
+)
+
 
 class Fig4(GaussianExperiment):
     """Effective rank of completed 3 × 3 matrices over all 23 patterns of observation."""
@@ -110,6 +115,7 @@ class Fig4(GaussianExperiment):
                 says=f"{words}: {side}.",
                 at_least=least,
                 at_most=most,
+                note=_SCATTER,
                 place="(ours)",
             )
 
