@@ -125,7 +125,7 @@ class FigS4(LinearExperiment):
                 place="Figure S4(b) (ours)",
                 says="For ẑ = 4 and g = 0.8, some networks learn all the same: 5% of them or more.",
             )
-        crossed, diverged = np.isfinite(runs["crossing"]), runs["fate"] == "diverged"
+        crossed, diverged = runs["crossing"] < np.inf, runs["fate"] == "diverged"
         within = ["target", "g"]
         claim.median(
             "divergence needs a crossing",
