@@ -159,4 +159,4 @@ def test_smoke_on_sst2(tmp_path):
 def test_the_committed_reference_is_as_expected(name):
     claims = load_reference(find_experiment(name), "quick")
     assert claims is not None
-    assert all(claim.as_expected for claim in claims)
+    assert not any(claim.as_expected is False for claim in claims)

@@ -93,8 +93,8 @@ class Fig3(CurvesExperiment):
         reached = np.isfinite(ended)
         last = 1 - output_series(ended.where(reached, 0.0), target, g) / target
         at_end = ended.copy(data=np.abs(last**2 - self.fraction)).where(reached)
-        found = np.fmax(gaps.where(here["time"] <= ended).max("step"), at_end)
-        return found.where(self.counts(here))
+        before = gaps.where(here["time"] <= ended).max("step")
+        return before.where(~(at_end > before), at_end).where(self.counts(here))
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         return Figure(

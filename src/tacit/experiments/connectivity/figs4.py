@@ -36,7 +36,7 @@ class FigS4(LinearExperiment):
 
     presets = {
         "smoke": dict(width=48, target=4.0, g=(0.0, 0.8), epochs=120, duration=101, seed=range(3)),
-        "quick": dict(width=128, g=(0.0, 0.8)),
+        "quick": dict(width=96, g=(0.0, 0.8), seed=range(40)),  # few networks cross one
         "paper": {},
     }
 
@@ -125,7 +125,7 @@ class FigS4(LinearExperiment):
                 place="Figure S4(b) (ours)",
                 says="For ẑ = 4 and g = 0.8, some networks learn all the same: 5% of them or more.",
             )
-        crossed, diverged = np.isfinite(runs["crossing"]), runs["fate"] == "diverged"
+        crossed, diverged = runs["crossing"] < np.inf, runs["fate"] == "diverged"
         within = ["target", "g"]
         claim.median(
             "divergence needs a crossing",
