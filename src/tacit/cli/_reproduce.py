@@ -117,15 +117,22 @@ def _free_programs() -> None:
 def _record(made: Reproduction, *, compare: bool) -> dict[str, Any]:
     record = made.to_dict()
     if compare:
-        moved = made.compare()
-        record["moved"] = None if moved is None else [f"{m.name}: {m.sentence}" for m in moved]
+        found = made.compare()
+        record["moved"] = None if found.unable else [vars(movement) for movement in found.moved]
+        if found.unable:
+            record["not_compared"] = found.unable
     return record
 
 
 def _is_good(record: dict[str, Any]) -> bool:
-    """Whether every cell ran and the claims came out as expected, or it could not run here."""
+    """Whether every cell ran, the claims came out as expected, and nothing that was compared moved.
+
+    What could not run here is good too.
+    """
     if "skipped" in record:
         return True
+    if record.get("moved"):
+        return False
     return bool(record.get("as_expected")) and "failed" not in record["outcomes"]
 
 
@@ -192,14 +199,19 @@ def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
     for warning in made.warnings:
         print(f"tacit: {warning}", file=sys.stderr)
     if compare:
-        moved = made.compare()
-        if moved is None:
-            console.print(f"  there is no reference for {made.experiment.id} at {made.preset}")
-        elif not moved:
-            console.print("  nothing moved against the reference")
-        else:
-            for movement in moved:
-                console.print(f"  moved: {movement.name}: {movement.sentence}")
+        _tell_moved(console, made)
+
+
+def _tell_moved(console: "Console", made: Reproduction) -> None:
+    found = made.compare()
+    if found.unable or not found.moved:
+        console.print(f"  {found.unable or 'nothing moved against the reference'}", markup=False)
+    if found.remark:
+        console.print(f"  {found.remark}", markup=False)
+    for movement in found.moved:
+        console.print(
+            f"  moved: {movement.name} ({movement.kind}): {movement.sentence}", markup=False
+        )
 
 
 def _measured(claim: "Claim") -> str:

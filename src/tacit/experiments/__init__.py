@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tacit.claims import Claims
     from tacit.experiments._accelerator import accelerated
     from tacit.experiments._catalogue import Entry
+    from tacit.experiments._comparison import Comparison
     from tacit.experiments._declaration import planned
     from tacit.experiments._errors import ReproductionError, UsageError
     from tacit.experiments._experiment import OUTCOMES, Experiment
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
         results_folder,
     )
     from tacit.experiments._parameter import Parameter, fixed, swept
-    from tacit.experiments._reference import load_reference, reference_path
+    from tacit.experiments._reference import Reference, load_reference, reference_path
     from tacit.experiments._registry import find_experiment
     from tacit.experiments._reproduction import Reproduction
     from tacit.experiments._rows import stacked
@@ -39,10 +40,12 @@ __all__ = [
     "OUTCOMES",
     "Batch",
     "Claims",
+    "Comparison",
     "Entry",
     "Experiment",
     "Grid",
     "Parameter",
+    "Reference",
     "Reproduction",
     "ReproductionError",
     "UsageError",
@@ -69,6 +72,7 @@ _ROOMS = {
     "tacit.claims": ("Claims",),
     "tacit.experiments._accelerator": ("accelerated",),
     "tacit.experiments._catalogue": ("Entry",),
+    "tacit.experiments._comparison": ("Comparison",),
     "tacit.experiments._declaration": ("planned",),
     "tacit.experiments._errors": ("ReproductionError", "UsageError"),
     "tacit.experiments._experiment": ("OUTCOMES", "Experiment"),
@@ -79,7 +83,7 @@ _ROOMS = {
         "results_folder",
     ),
     "tacit.experiments._parameter": ("Parameter", "fixed", "swept"),
-    "tacit.experiments._reference": ("load_reference", "reference_path"),
+    "tacit.experiments._reference": ("Reference", "load_reference", "reference_path"),
     "tacit.experiments._registry": ("find_experiment",),
     "tacit.experiments._reproduction": ("Reproduction",),
     "tacit.experiments._rows": ("stacked",),

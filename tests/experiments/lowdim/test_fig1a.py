@@ -138,7 +138,7 @@ def test_a_grid_without_the_threshold_has_nothing_to_say_of_it():
 
 @pytest.mark.parametrize("preset", ["quick", "paper"])
 def test_the_committed_reference_is_as_expected(preset):
-    claims = load_reference(find_experiment("lowdim/fig1a"), preset)
+    claims = load_reference(find_experiment("lowdim/fig1a"), preset).claims
     assert claims is not None
     assert all(claim.as_expected for claim in claims)
     undecided = {claim.name for claim in claims if claim.verdict == "undecided"}
