@@ -60,7 +60,7 @@ def test_no_samples_and_no_number_are_undecided():
 def test_as_expected():
     assert make(0.1, 0.2).as_expected
     assert not make(0.6, 0.7).as_expected
-    assert make(0.4, 0.7).as_expected  # undecided contradicts nothing
+    assert make(0.4, 0.7).as_expected is None  # undecided is neither success nor failure
     assert make(0.6, 0.7, expected="fails", because="conditioning").as_expected
     assert not make(0.1, 0.2, expected="fails", because="conditioning").as_expected
 
@@ -74,6 +74,10 @@ def test_as_expected():
         ({"bound": INF}, "bound"),
         ({"samples": -1}, "samples"),
         ({"low": 0.3, "high": 0.2}, "low"),
+        ({"satisfied": 4, "samples": 3}, "satisfied"),
+        ({"share": 1.0}, "share"),
+        ({"left_out": -1}, "left_out"),
+        ({"margin": -0.1}, "margin"),
     ],
 )
 def test_refuses_what_makes_no_sense(changes, word):
@@ -111,8 +115,10 @@ def test_a_record_that_is_not_a_claim_is_named():
     bound=st.floats(allow_nan=False, allow_infinity=False),
     expected=st.sampled_from(["holds", "fails"]),
     samples=st.integers(0, 50),
+    satisfied=st.none() | st.integers(0, 50),
+    left_out=st.integers(0, 9),
 )
-def test_json_round_trip(ends, measured, relation, bound, expected, samples):
+def test_json_round_trip(ends, measured, relation, bound, expected, samples, satisfied, left_out):
     claim = make(
         ends[0],
         ends[1],
@@ -122,6 +128,8 @@ def test_json_round_trip(ends, measured, relation, bound, expected, samples):
         expected=expected,
         because="a reason",
         samples=samples,
+        satisfied=None if satisfied is None else min(satisfied, samples),
+        left_out=left_out,
     )
     back = Claim.from_dict(json.loads(json.dumps(claim.to_dict(), allow_nan=False)))
     assert back == claim

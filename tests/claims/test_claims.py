@@ -7,16 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.claims import (
-    Claims,
-    claim_about_fraction,
-    claim_about_mean,
-    claim_about_median,
-    claim_about_value,
-)
+from tacit.claims import Claims
 
 INF, NAN = math.inf, math.nan
-WORDS = {"name": "gap", "statement": "it is small", "place": "Figure 1"}
 
 
 def made(method, *values, place="Figure 1", **terms):
@@ -28,49 +21,86 @@ def made(method, *values, place="Figure 1", **terms):
     return found
 
 
-def test_every_method_makes_the_claim_of_its_rule():
+def test_a_median_is_decided_by_its_seeds():
     values = [0.1, 0.3, 0.2, 0.5, 0.4, 0.6, 0.7]
-    assert made("median", values, at_most=1) == claim_about_median(values, **WORDS, at_most=1)
-    assert made("mean", values, at_least=1) == claim_about_mean(values, **WORDS, at_least=1)
-    expected = claim_about_value(3, error=0.5, **WORDS, at_most=4)
-    assert made("value", 3, error=0.5, at_most=4) == expected
-    assert made("value", NAN, at_most=4).verdict == "undecided"
-    expected = claim_about_fraction(3, 4, **WORDS, at_least=0.5)
-    assert made("fraction", [True, False, True, True], at_least=0.5) == expected
-    assert made("fraction", [1.0, 0.0, NAN, 1.0, 1.0], at_least=0.5) == expected
-    assert made("fraction", 3, 4, at_least=0.5) == expected
-    assert made("fraction", np.int64(3), of=np.int32(4), at_least=0.5) == expected
-    assert made("fraction", np.nansum([1.0, math.nan, 2.0]), 4, at_least=0.5) == expected
+    claim = made("median", values, at_most=1)
+    assert (claim.measured, claim.low, claim.high) == (0.4, 0.1, 0.7)
+    assert (claim.satisfied, claim.samples, claim.verdict) == (7, 7, "holds")
+    assert made("median", values, at_least=1).verdict == "fails"
+    assert made("median", values, at_most=0.65).verdict == "undecided"  # six of seven
+    assert made("median", values[:6], at_most=1).verdict == "undecided"
+    assert made("median", [0.4] * 7, at_most=0.4).verdict == "holds"  # the bound itself satisfies
 
 
-@pytest.mark.parametrize("method", ["median", "mean"])
+def test_a_fraction_is_decided_by_its_seeds():
+    claim = made("fraction", [True] * 9 + [False], at_least=0.5)
+    assert (claim.measured, claim.satisfied, claim.samples) == (0.9, 9, 10)
+    assert claim.verdict == "undecided"
+    assert made("fraction", [True] * 10 + [False], at_least=0.5).verdict == "holds"
+    few = made("fraction", [False] * 10 + [True], at_most=0.5)
+    assert (few.satisfied, few.share, few.verdict) == (10, 0.5, "holds")
+    rare = made("fraction", [False] * 60, at_most=0.1)
+    assert (rare.satisfied, rare.share, rare.verdict) == (60, 0.9, "holds")
+    assert made("fraction", [True] * 4 + [False] * 4, at_most=0.1).verdict == "fails"
+    assert made("fraction", [1.0, 0.0, NAN, 1.0], at_least=0.5).left_out == 1
+
+
+def test_too_close_to_call_is_a_verdict():
+    near = [0.95, 0.97, 0.99, 1.01, 1.03, 1.05, 1.02, 0.98, 0.96, 1.04]
+    assert made("median", near, at_most=1).verdict == "at the bound"
+    assert made("median", near, at_most=1, margin=0.01).verdict == "undecided"
+    assert made("median", np.array(near) - 1, at_most=0).verdict == "undecided"  # a tenth of 0
+    assert made("median", np.array(near) - 1, at_most=0, margin=0.1).verdict == "at the bound"
+    assert made("median", near, at_most=1).as_expected is None
+    assert made("median", near, at_most=1).more_seeds is None
+    assert made("median", [0.99] * 7, at_most=1).verdict == "holds"  # decided is decided
+
+
 @settings(deadline=None)
 @given(values=st.lists(st.floats() | st.just(NAN), max_size=12))
-def test_runs_that_do_not_count_are_left_out(method, values):
+def test_runs_that_do_not_count_are_left_out(values):
     counted = [value for value in values if not math.isnan(value)]
     with np.errstate(all="ignore"):
-        found, expected = (made(method, v, at_most=1) for v in (values, counted))
-    assert found.samples == len(counted)
-    assert found.to_dict() == expected.to_dict()
+        found, expected = (made("median", v, at_most=1) for v in (values, counted))
+    assert (found.samples, found.left_out) == (len(counted), len(values) - len(counted))
+    assert found.to_dict() | {"left_out": 0} == expected.to_dict()
+    assert found.many_left_out == (found.left_out > len(values) / 5)
 
 
 def test_an_infinite_run_counts():
     assert made("median", [0.1] * 9 + [INF], at_most=1).samples == 10
     every = made("median", [INF] * 9 + [NAN], at_most=1)
     assert (every.samples, every.measured, every.verdict) == (9, INF, "fails")
+    half = made("median", [0.1] * 5 + [INF] * 5, at_most=1)
+    assert (half.measured, half.verdict) == (INF, "undecided")
     assert made("median", [INF] * 9, at_least=1).verdict == "holds"
     assert made("median", [NAN] * 9, at_least=1).verdict == "undecided"
 
 
-def test_arrays_of_any_shape_and_labelled_ones():
+def test_a_value_without_spread_decides_by_itself():
+    assert made("value", 3, at_most=3).verdict == "holds"
+    assert made("value", 3, at_least=4).verdict == "fails"
+    assert made("value", 3, error=1, at_most=3).verdict == "undecided"
+    assert made("value", np.float32(2), error=0.5, at_most=3).verdict == "holds"
+    assert made("value", NAN, at_most=3).verdict == "undecided"
+    assert made("value", 3, error=1, at_most=3).more_seeds is None
+    with pytest.raises(ValueError, match="error"):
+        made("value", 3, error=-1, at_most=3)
+
+
+@pytest.mark.parametrize("method", ["median", "fraction"])
+def test_one_number_for_each_seed_and_no_more(method):
     xarray = pytest.importorskip("xarray")
-    table = np.arange(8.0).reshape(2, 4)
-    labelled = xarray.DataArray(table, dims=("width", "seed"))
-    assert made("median", table, at_most=9) == made("median", labelled, at_most=9)
-    assert made("median", table, at_most=9).measured == 3.5
-    assert made("mean", labelled.where(labelled > 3), at_most=9).measured == 5.5
-    assert made("fraction", labelled > 3, at_most=0.9).measured == 0.5
-    assert made("value", labelled.sum(), at_most=99).measured == 28
+    table = xarray.DataArray(np.zeros((2, 4)), dims=("width", "seed"))
+    assert made(method, table.sel(width=0), at_most=0.5).samples == 4
+    for wrong, words in [
+        (table, r"dimensions \('width', 'seed'\)"),
+        (table.sel(seed=0), r"dimensions \('width',\)"),
+        (table.values, r"shape \(2, 4\)"),
+        (0.5, r"shape \(\)"),
+    ]:
+        with pytest.raises(ValueError, match=f"'gap' received the {words}.*within the seed"):
+            made(method, wrong, at_most=0.5)
 
 
 def test_places():
@@ -99,7 +129,7 @@ def test_it_is_a_sequence_in_the_order_of_the_calls():
     assert (len(claim), list(claim)) == (0, [])
     for number in range(3):
         claim.value(f"claim {number}", number, says="a number", at_most=1)
-    claim.extend([claim_about_value(7, **WORDS, at_most=8)])
+    claim.extend([made("value", 7, at_most=8)])
     assert [found.name for found in claim] == ["claim 0", "claim 1", "claim 2", "gap"]
     assert claim[-1].measured == 7
     assert [found.name for found in claim[1:3]] == ["claim 1", "claim 2"]
@@ -117,11 +147,9 @@ def test_it_is_a_sequence_in_the_order_of_the_calls():
 )
 def test_wrong_words_are_refused(terms, words):
     claim = Claims()
-    for call in (claim.median, claim.mean, claim.value):
+    for call, value in [(claim.median, [1.0]), (claim.value, 1.0), (claim.fraction, [True])]:
         with pytest.raises(TypeError, match=words):
-            call("gap", 1.0, **terms)
-    with pytest.raises(TypeError, match=words):
-        claim.fraction("gap", [True], **terms)
+            call("gap", value, **terms)
     assert len(claim) == 0
 
 
@@ -131,11 +159,9 @@ def test_exactly_one_bound(terms):
         made("median", [1.0], **terms)
 
 
-@pytest.mark.parametrize(
-    "values", [([1, 0, 1],), ([0.5],), (["yes"],), ([True, False], 2), (2.5, 4), (3,)]
-)
-def test_a_fraction_is_of_booleans_or_a_count(values):
-    with pytest.raises(ValueError, match=r"did: received an array of .* give booleans by run"):
-        made("fraction", *values, at_most=1)
-    with pytest.raises(ValueError, match="count: received 5"):
-        made("fraction", 5, 4, at_most=1)
+def test_a_fraction_is_of_booleans_and_its_bound_of_neither_all_nor_none():
+    with pytest.raises(ValueError, match=r"'gap' received .* give a yes or no for each seed"):
+        made("fraction", [0.5], at_most=0.5)
+    for bound in (0, 1):
+        with pytest.raises(ValueError, match="no number of seeds can show that all, or none, do"):
+            made("fraction", [True], at_least=bound)

@@ -110,9 +110,11 @@ def test_an_experiment_of_ones_own_end_to_end(own: Path, tmp_path: Path):
         } <= claim.keys()  # fmt: skip
         assert claim["verdict"] == "holds"
     folder = tmp_path / "results" / "mine" / "coin"
-    seconds = record.pop("seconds")
+    costs = {name: record.pop(name) for name in ("seconds", "efforts")}
     assert json.loads((folder / "claims.json").read_text()) == record
-    assert json.loads((folder / "run.json").read_text()) == {"seconds": seconds}
+    assert json.loads((folder / "run.json").read_text()) == costs
+    assert costs["efforts"] == {}
+    assert record["verdicts"] == {"holds": 2, "fails": 0, "undecided": 0, "at the bound": 0}
     assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (folder / "figure.svg").read_text()
     page = (tmp_path / "results" / "index.html").read_text()
@@ -135,7 +137,7 @@ def test_programs_of_one_experiment_are_let_go_before_the_next(own: Path, tmp_pa
 
 def test_plotly_is_not_needed(own: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)  # as if it were not installed
-    done = tacit("reproduce", "coin.py", "--preset", "smoke", cwd=tmp_path)
+    done = tacit("reproduce", "coin.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "results" / "mine" / "coin"
     assert {"figure.png", "figure.svg"} <= {path.name for path in folder.iterdir()}
@@ -152,6 +154,33 @@ def test_stored_cells_are_not_computed_again(own: Path, tmp_path: Path):
     assert (tmp_path / "results" / "mine" / "coin" / "store.old-1").is_dir()
 
 
+def test_compare_tells_what_moved_and_exits_with_1(own: Path, tmp_path: Path):
+    asked = ("reproduce", "own.py", "--compare")
+    done = tacit(*asked, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "there is no reference for mine/coin at quick" in done.stdout
+    (tmp_path / "reference").mkdir()
+    reference = tmp_path / "reference" / "coin.quick.json"
+    reference.write_bytes((tmp_path / "results/mine/coin/claims.json").read_bytes())
+    done = tacit(*asked, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "nothing moved against the reference" in done.stdout
+
+    own.write_text(own.read_text().replace('batch.one("bias"))', '0.99 * batch.one("bias"))'))
+    done = tacit(*asked, "--fresh", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "moved: heads (digest): " in done.stdout
+    moved = json.loads(tacit(*asked, "--json", cwd=tmp_path).stdout)["moved"]
+    assert {"digest", "measured"} <= {movement["kind"] for movement in moved}
+    assert all(set(movement) == {"name", "kind", "sentence"} for movement in moved)
+
+    done = tacit(*asked, "--json", "--set", "throws=300", cwd=tmp_path)
+    record = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert record["moved"] is None
+    assert "throws differs from the preset quick" in record["not_compared"]
+
+
 def test_an_unexpected_verdict_exits_with_1(tmp_path: Path):
     (tmp_path / "coin.py").write_text(OWN.replace("AT_LEAST", "0.7"))
     done = tacit("reproduce", "coin.py", "--results", "elsewhere", cwd=tmp_path)
@@ -160,9 +189,9 @@ def test_an_unexpected_verdict_exits_with_1(tmp_path: Path):
     assert (tmp_path / "elsewhere" / "mine" / "coin" / "claims.json").exists()
 
 
-def test_undecided_claims_exit_with_0_and_show_on_the_figure(own: Path, tmp_path: Path):
+def test_undecided_claims_exit_with_3_and_show_on_the_figure(own: Path, tmp_path: Path):
     done = tacit("reproduce", "coin.py", "--preset", "smoke", cwd=tmp_path)
-    assert done.returncode == 0
+    assert done.returncode == 3
     assert "undecided" in done.stdout
     drawing = (tmp_path / "results" / "mine" / "coin" / "figure.svg").read_text()
     assert "Undecided" in drawing
@@ -296,14 +325,15 @@ def test_list_shows_what_the_last_run_said(tmp_path: Path):
     folder = tmp_path / "results" / "memoryless" / "fig4"
     folder.mkdir(parents=True)
     verdicts = ["holds", "holds", "undecided"]
-    last = {"preset": "smoke", "as_expected": True, "claims": [{"verdict": v} for v in verdicts]}
+    last = {"preset": "smoke", "as_expected": None, "claims": [{"verdict": v} for v in verdicts]}
     (folder / "claims.json").write_text(json.dumps(last))
     rows = json.loads(tacit("list", "--json", cwd=tmp_path).stdout)["experiments"]
     (row,) = [row for row in rows if row["id"] == "memoryless/fig4"]
     assert row["last"] == {
-        "preset": "smoke", "as_expected": True, "holds": 2, "fails": 0, "undecided": 1,
+        "preset": "smoke", "as_expected": None, "holds": 2, "fails": 0, "undecided": 1,
+        "at the bound": 0,
     }  # fmt: skip
-    assert "smoke: as expected (2 holds, 1 undecided)" in tacit("list", cwd=tmp_path).stdout
+    assert "smoke: undecided (2 holds, 1 undecided)" in tacit("list", cwd=tmp_path).stdout
 
 
 def test_help_and_version(tmp_path: Path):

@@ -67,6 +67,9 @@ def test_end_to_end(run, tmp_path):
         "claims",
         "outcomes",
         "as_expected",
+        "parameters",
+        "digest",
+        "rounding",
     ]
     assert (record["paper"], record["title"]) == ("A book on dice", result.experiment.summary)
     run_record = json.loads((folder / "run.json").read_text())
@@ -184,7 +187,7 @@ def test_an_experiment_with_its_parameters(toy, tmp_path):
     assert (result.preset, result.experiment) == ("own", mine)
     assert list(result.dataset["throws"].values) == [10, 50]
     assert result.summary.computed_cells == 4
-    assert result.compare() is None
+    assert result.compare().unable == "there is no reference for toy/die at own"
     more = reproduce(mine, results=tmp_path, seeds=3, sides=6)
     assert more.experiment == kind(throws=(10, 50), seed=range(3))
     assert more.summary.computed_cells == 2

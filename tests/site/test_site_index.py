@@ -162,6 +162,7 @@ def test_the_top_counts_everything(tmp_path):
     page = shown(tmp_path, [entry(claims=claims), entry("depth/fig1")])
     assert page.texts("li") == [
         "2experiments", "5claims", "2as expected", "2not as expected", "1undecided",
+        "0at the bound",
     ]  # fmt: skip
 
 

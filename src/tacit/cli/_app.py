@@ -41,6 +41,21 @@ def _whole_number(text: str) -> int:
         raise typer.BadParameter(f"received {text!r}, allowed is an integer") from None
 
 
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+def _seconds(text: str) -> float:
+    """A time such as 90s, 30m or 2h, in seconds."""
+    number, unit = str(text)[:-1], str(text)[-1:]
+    try:
+        seconds = float(number) * _UNITS[unit]
+    except (KeyError, ValueError):
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise typer.BadParameter(f"received {text!r}, the form is 90s, 30m or 2h")
+    return seconds
+
+
 Seeds = Annotated[
     int | None,
     typer.Option("--seeds", metavar="N", parser=_whole_number, help="The seeds 0 … N − 1."),
@@ -104,14 +119,37 @@ def reproduce_command(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Move stored results aside and start over.")
     ] = False,
+    until_decided: Annotated[
+        bool | None,
+        typer.Option(
+            "--until-decided/--no-until-decided",
+            help="Add seeds to the cells of undecided claims; at paper that is so by default.",
+        ),
+    ] = None,
+    budget: Annotated[
+        float,
+        typer.Option(
+            "--budget",
+            metavar="TIME",
+            parser=_seconds,
+            help="How long to add seeds to one experiment: 90s, 30m, 2h.",
+        ),
+    ] = "30m",  # type: ignore[assignment]
+    seeds_at_most: Annotated[
+        int,
+        typer.Option(
+            "--seeds-at-most", metavar="N", parser=_whole_number, help="Then stop adding seeds."
+        ),
+    ] = 400,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Show what moved since the committed reference.")
+        bool, typer.Option("--compare", help="Tell what moved since the committed reference.")
     ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Run experiments, decide their claims, draw their figures.
 
-    Exit 0 when every decided verdict is the expected one, 1 when one differs, 2 on wrong use.
+    Exit 0 when every verdict is the expected one, 1 when one differs, 2 on wrong use, 3 when none
+    differs but some claims are undecided.
     """
     return _command(
         "reproduce",
@@ -124,6 +162,9 @@ def reproduce_command(
         workers=workers,
         scheduler=scheduler,
         fresh=fresh,
+        until_decided=until_decided,
+        budget=budget,
+        seeds_at_most=seeds_at_most,
         compare=compare,
         as_json=as_json,
     )

@@ -6,6 +6,8 @@ from typing import Any
 
 from tacit.experiments import Entry, last_result, list_experiments
 
+_VERDICTS = ("holds", "fails", "undecided", "at the bound")  # `tacit.claims` is heavy to import
+
 
 def run(*, as_json: bool, results: Path | None) -> int:
     """Print the experiments, with what the last run of each said."""
@@ -35,7 +37,7 @@ def _row(experiment: Entry, results: Path | None) -> dict[str, Any]:
         last = {
             "preset": record.get("preset"),
             "as_expected": record.get("as_expected"),
-            **{word: verdicts.count(word) for word in ("holds", "fails", "undecided")},
+            **{word: verdicts.count(word) for word in _VERDICTS},
         }
     return {
         "id": experiment.id,
@@ -66,8 +68,6 @@ def _cost(needs: dict[str, Any]) -> str:
 def _words(last: dict[str, Any] | None) -> str:
     if last is None:
         return "not run yet"
-    verdict = "as expected" if last["as_expected"] else "NOT as expected"
-    counts = ", ".join(
-        f"{last[word]} {word}" for word in ("holds", "fails", "undecided") if last[word]
-    )
+    verdict = {True: "as expected", False: "NOT as expected"}.get(last["as_expected"], "undecided")
+    counts = ", ".join(f"{last[word]} {word}" for word in _VERDICTS if last[word])
     return f"{last['preset']}: {verdict} ({counts})" if counts else f"{last['preset']}: {verdict}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.experiments import (
+    TOO_MANY_SEEDS,
     Experiment,
     Reproduction,
     ReproductionError,
@@ -27,10 +28,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tacit.claims import Claim
+    from tacit.experiments import Effort
     from tacit.sweep import SweepEvent
 
 
-INTERRUPTED = 130
+UNDECIDED, INTERRUPTED = 3, 130
+
+_COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "at the bound": "cyan"}
+_PAPER = "paper"  # the preset that adds seeds until its claims are decided, unless told not to
 
 
 def run(
@@ -44,6 +49,9 @@ def run(
     workers: int | None,
     scheduler: str | None,
     fresh: bool,
+    until_decided: bool | None,
+    budget: float,
+    seeds_at_most: int,
     compare: bool,
     as_json: bool,
 ) -> int:
@@ -80,6 +88,9 @@ def run(
                         seeds=seeds,
                         results=results,
                         fresh=fresh,
+                        until_decided=preset == _PAPER if until_decided is None else until_decided,
+                        budget=budget,
+                        seeds_at_most=seeds_at_most,
                         executor=executor,
                         progress=narrator,
                         **overrides[experiment],
@@ -101,7 +112,7 @@ def run(
         print(
             json.dumps(records[0] if len(records) == 1 else _several(records), ensure_ascii=False)
         )
-    return 0 if all(_is_good(record) for record in records) else 1
+    return _exit_code(records)
 
 
 def _free_programs() -> None:
@@ -124,22 +135,25 @@ def _record(made: Reproduction, *, compare: bool) -> dict[str, Any]:
     return record
 
 
-def _is_good(record: dict[str, Any]) -> bool:
-    """Whether every cell ran, the claims came out as expected, and nothing that was compared moved.
-
-    What could not run here is good too.
-    """
-    if "skipped" in record:
-        return True
-    if record.get("moved"):
-        return False
-    return bool(record.get("as_expected")) and "failed" not in record["outcomes"]
+def _exit_code(records: Sequence[dict[str, Any]]) -> int:
+    """0 if all is as expected, 1 if something is not, moved or failed, 3 if claims are undecided."""
+    ran = [record for record in records if "skipped" not in record]
+    if any(record.get("moved") for record in ran):
+        return 1
+    if any("error" in r or r["as_expected"] is False or "failed" in r["outcomes"] for r in ran):
+        return 1
+    return UNDECIDED if any(record["as_expected"] is None for record in ran) else 0
 
 
 def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
+    verdicts: dict[str, int] = {}
+    for record in records:
+        for word, count in record.get("verdicts", {}).items():
+            verdicts[word] = verdicts.get(word, 0) + count
     return {
         "experiments": records,
-        "as_expected": all(record.get("as_expected", "skipped" in record) for record in records),
+        "verdicts": verdicts,
+        "as_expected": {0: True, 1: False, UNDECIDED: None}[_exit_code(records)],
         "seconds": round(sum(record.get("seconds", 0.0) for record in records), 3),
     }
 
@@ -169,20 +183,18 @@ def _every(preset: str) -> list[type[Experiment]]:
 def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
     from rich.table import Table
 
-    colours = {"holds": "green", "fails": "red", "undecided": "yellow"}
     table = Table(header_style="bold", expand=False)
-    for name in ("claim", "measured", "bound", "expected", "verdict"):
-        table.add_column(
-            name, overflow="fold", justify="right" if name in ("measured",) else "left"
-        )
+    for name in ("claim", "measured", "bound", "seeds", "expected", "verdict"):
+        table.add_column(name, overflow="fold", justify="right" if name == "measured" else "left")
     for claim in made.claims:
-        mark = "" if claim.as_expected else "  ← not as expected"
+        mark = "  ← not as expected" if claim.as_expected is False else ""
         table.add_row(
             claim.name,
             _measured(claim),
             f"{'≤' if claim.relation == '<=' else '≥'} {claim.bound:.3g}",
+            _seeds(claim),
             claim.expected,
-            f"[{colours[claim.verdict]}]{claim.verdict}[/]{mark}",
+            f"[{_COLOURS[claim.verdict]}]{claim.verdict}[/]{mark}{_remark(claim)}",
         )
     console.print(table)
     outcomes = ", ".join(f"{count} {name}" for name, count in made.outcomes.items())
@@ -196,6 +208,8 @@ def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
         )
         + f"; {made.path}/figure.png"
     )
+    for name, effort in made.efforts.items():
+        console.print(f"  undecided: {name}: {_effort(effort)}", markup=False, highlight=False)
     for warning in made.warnings:
         print(f"tacit: {warning}", file=sys.stderr)
     if compare:
@@ -212,6 +226,30 @@ def _tell_moved(console: "Console", made: Reproduction) -> None:
         console.print(
             f"  moved: {movement.name} ({movement.kind}): {movement.sentence}", markup=False
         )
+
+
+def _seeds(claim: "Claim") -> str:
+    """How many seeds satisfy the claim: `9 of 10`; nothing if it is about one number."""
+    return "" if claim.satisfied is None else f"{claim.satisfied} of {claim.samples}"
+
+
+def _remark(claim: "Claim") -> str:
+    """What the verdict leaves out, if that is much."""
+    total = claim.samples + claim.left_out
+    return f"; {claim.left_out} of {total} seeds do not count" if claim.many_left_out else ""
+
+
+def _effort(effort: "Effort") -> str:
+    if effort.seeds >= TOO_MANY_SEEDS:
+        return f"more than {TOO_MANY_SEEDS:,} seeds, too near the bound"
+    return f"about {effort.seeds} more seeds, {_duration(effort.seconds)} (--until-decided)"
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.2g} {unit}"
+    return f"{max(1, round(seconds))} s"
 
 
 def _measured(claim: "Claim") -> str:

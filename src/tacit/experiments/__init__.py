@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         list_experiments,
         results_folder,
     )
+    from tacit.experiments._more_seeds import TOO_MANY_SEEDS, Effort
     from tacit.experiments._parameter import Parameter, fixed, swept
     from tacit.experiments._reference import Reference, load_reference, reference_path
     from tacit.experiments._registry import find_experiment
@@ -38,9 +39,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OUTCOMES",
+    "TOO_MANY_SEEDS",
     "Batch",
     "Claims",
     "Comparison",
+    "Effort",
     "Entry",
     "Experiment",
     "Grid",
@@ -82,6 +85,7 @@ _ROOMS = {
         "last_result",
         "results_folder",
     ),
+    "tacit.experiments._more_seeds": ("TOO_MANY_SEEDS", "Effort"),
     "tacit.experiments._parameter": ("Parameter", "fixed", "swept"),
     "tacit.experiments._reference": ("Reference", "load_reference", "reference_path"),
     "tacit.experiments._registry": ("find_experiment",),

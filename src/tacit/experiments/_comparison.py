@@ -38,8 +38,8 @@ def compared(run: "Reproduction") -> Comparison:
     other = [name for name in now if now[name] != preset[name]]
     if other:
         return Comparison(
-            unable=f"nothing is compared: {', '.join(other)} differ from the preset {run.preset}, "
-            "which the reference is of"
+            unable=f"nothing is compared: {', '.join(other)} {'differ' if other[1:] else 'differs'} "
+            f"from the preset {run.preset}, which the reference is of"
         )
     if reference.digest is None or reference.parameters is None:
         return Comparison(

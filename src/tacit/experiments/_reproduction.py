@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.claims import Claim
+from tacit.claims import VERDICTS, Claim
 from tacit.experiments._comparison import Comparison, compared
 from tacit.experiments._digest import Digest, digest_of
 from tacit.experiments._errors import UsageError
 from tacit.experiments._experiment import Experiment
+from tacit.experiments._more_seeds import Effort
 from tacit.experiments._reference import in_words
 from tacit.store import rounding
 from tacit.sweep import SweepSummary
@@ -32,6 +33,7 @@ class Reproduction:
     - `dataset`: the cells of this experiment, as an `xarray.Dataset`.
     - `claims`: decided from the dataset.
     - `outcomes`: how many cells ended how.
+    - `efforts`: what each undecided claim would take, by its name.
     - `seconds`: wall time of the run; near zero when everything was stored already.
     - `path`: the folder with the store, the figure and `claims.json`.
     - `summary`: what the sweep computed, skipped and failed at.
@@ -43,15 +45,30 @@ class Reproduction:
     dataset: "xarray.Dataset"
     claims: tuple[Claim, ...]
     outcomes: Mapping[str, int]
+    efforts: Mapping[str, Effort]
     seconds: float
     path: Path
     summary: SweepSummary
     warnings: tuple[str, ...] = ()
 
     @property
-    def as_expected(self) -> bool:
-        """Whether every decided verdict is the expected one."""
-        return all(claim.as_expected for claim in self.claims)
+    def as_expected(self) -> bool | None:
+        """Whether every verdict is the expected one.
+
+        False if one is not; None if none contradicts but some claim is undecided. A claim that is
+        at the bound contradicts nothing, and is an answer.
+        """
+        if any(claim.as_expected is False for claim in self.claims):
+            return False
+        return None if any(claim.verdict == "undecided" for claim in self.claims) else True
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many claims have which verdict."""
+        counts: dict[str, int] = dict.fromkeys(VERDICTS, 0)
+        for claim in self.claims:
+            counts[claim.verdict] += 1
+        return counts
 
     @property
     def results(self) -> Path:
@@ -61,7 +78,8 @@ class Reproduction:
     def figure(self) -> "tacit.draw.Figure":
         """The figure, with a banner where a claim is undecided or came out otherwise.
 
-        The counts of outcomes stand at the end of its caption.
+        The counts of outcomes stand at the end of its caption. It shows the seeds that every cell
+        has; where a claim was made from more, the caption says so.
         """
         from tacit.draw import Figure
 
@@ -70,9 +88,13 @@ class Reproduction:
             raise UsageError(f"{self.experiment.id}: draw() returned {figure!r}, give a Figure")
         counts = ", ".join(f"{count} {name}" for name, count in self.outcomes.items())
         caption = f"{figure.caption} Outcomes: {counts}.".strip()
+        shown = self.dataset.sizes.get("seed", 0)
+        most = max((len(claim.values) for claim in self.claims), default=0)
+        if most > shown > 0:
+            caption += f" The figure shows {shown} seeds; claims were decided with up to {most}."
         notices = [figure.banner] if figure.banner else []
         undecided = [claim.name for claim in self.claims if claim.verdict == "undecided"]
-        unexpected = [claim.name for claim in self.claims if not claim.as_expected]
+        unexpected = [claim.name for claim in self.claims if claim.as_expected is False]
         notices += [f"Undecided: {', '.join(undecided)}"] if undecided else []
         notices += [f"Not as expected: {', '.join(unexpected)}"] if unexpected else []
         figure = dataclasses.replace(figure, caption=caption)
@@ -89,7 +111,14 @@ class Reproduction:
 
     def to_dict(self) -> dict[str, Any]:
         """The run in JSON's types, as `--json` prints it."""
-        return {**self.record(), "seconds": round(self.seconds, 3)}
+        return {**self.record(), **self.costs()}
+
+    def costs(self) -> dict[str, Any]:
+        """What changes from run to run: the time it took, and what undecided claims would take."""
+        return {
+            "seconds": round(self.seconds, 3),
+            "efforts": {name: effort.to_dict() for name, effort in self.efforts.items()},
+        }
 
     def record(self) -> dict[str, Any]:
         """What `claims.json` and a reference hold: nothing that changes from run to run."""
@@ -101,6 +130,7 @@ class Reproduction:
             "preset": self.preset,
             "claims": [claim.to_dict() for claim in self.claims],
             "outcomes": dict(self.outcomes),
+            "verdicts": self.verdicts,
             "as_expected": self.as_expected,
             "parameters": in_words(self.experiment),
             "digest": self.digest,

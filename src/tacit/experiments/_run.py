@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import os
 import time
 from collections import Counter
@@ -18,10 +19,18 @@ from tacit.experiments._declaration import check_experiment, planned
 from tacit.experiments._errors import ReproductionError, UsageError
 from tacit.experiments._experiment import OUTCOMES, Experiment
 from tacit.experiments._listing import results_folder
+from tacit.experiments._more_seeds import (
+    BUDGET_SECONDS,
+    SEEDS_AT_MOST,
+    Effort,
+    MoreSeeds,
+    OutOfTimeError,
+)
+from tacit.experiments._readers import SEED
 from tacit.experiments._registry import find_experiment
 from tacit.experiments._reproduction import Reproduction
 from tacit.store import PRESENT, Store, write_atomically
-from tacit.sweep import Batch, Progress, SweepSummary, run_sweep
+from tacit.sweep import Batch, Grid, Progress, SweepEvent, SweepSummary, run_sweep
 
 if TYPE_CHECKING:
     import xarray
@@ -71,6 +80,9 @@ def reproduce(
     seeds: int | None = None,
     results: str | os.PathLike[str] | None = None,
     fresh: bool = False,
+    until_decided: bool = False,
+    budget: float = BUDGET_SECONDS,
+    seeds_at_most: int = SEEDS_AT_MOST,
     executor: Executor | None = None,
     retries: int = 1,
     progress: Progress | None = None,
@@ -90,6 +102,8 @@ def reproduce(
     - `seeds`: run the seeds 0, …, seeds − 1.
     - `results`: the folder of results; `TACIT_RESULTS` or `./results` if None.
     - `fresh`: move the existing store aside and start over.
+    - `until_decided`: add seeds to the cells that undecided claims read, and to no others, until
+      every claim is decided, `seeds_at_most` is reached, or `budget` seconds have passed.
     - `executor`: any `concurrent.futures.Executor`; None computes in this process. See
       `tacit.sweep.ProcessWorkers` and `tacit.sweep.dask_workers`.
     - `retries`: how often a batch that raised is tried again, before its cells are tried alone.
@@ -110,27 +124,45 @@ def reproduce(
 
     kind = type(chosen)
     by_name = kind.source if executor is not None else None
-    summary = run_sweep(
-        chosen.grid(),
-        chosen.constants(),
-        _ExperimentCell(by_name or kind, kind.version, chosen.axes() | chosen.constants()),
-        store,
-        variables=plan.variables,
-        coords=plan.coords,
-        executor=executor,
-        retries=retries,
-        progress=progress,
-    )
+    cell = _ExperimentCell(by_name or kind, kind.version, chosen.axes() | chosen.constants())
+
+    def sweep(grid: Grid, deadline: float = math.inf) -> SweepSummary:
+        return run_sweep(
+            grid,
+            chosen.constants(),
+            cell,
+            store,
+            variables=plan.variables,
+            coords=plan.coords,
+            executor=executor,
+            retries=retries,
+            progress=_until(deadline, progress),
+        )
+
+    summary = sweep(chosen.grid())
     dataset = store.dataset(plan.axes, plan.fixed, plan.variables, plan.coords, attrs=plan.attrs)
     _mark_failed(chosen, dataset, summary)
-    store.consolidate(plan)
     claims = _decided(chosen, dataset)
+    efforts: dict[str, Effort] = {}
+    if SEED in plan.axes:
+        more = MoreSeeds(chosen, plan, store, dataset, claims, _decided)
+        if until_decided:
+            more.run(
+                lambda grid, deadline: summary.add(sweep(grid, deadline)),
+                budget=budget,
+                seeds_at_most=seeds_at_most,
+            )
+        claims, plan = more.claims, more.extended_plan()
+        efforts = more.efforts(at_a_time=_at_a_time(executor))
+    store.keep_plan(plan)
+    store.consolidate(plan)
     reproduction = Reproduction(
         experiment=chosen,
         preset=name,
         dataset=dataset,
         claims=claims,
         outcomes=_counted(dataset["outcome"].values),
+        efforts=efforts,
         seconds=time.perf_counter() - start,
         path=folder,
         summary=summary,
@@ -138,6 +170,23 @@ def reproduce(
     )
     _write(reproduction)
     return reproduction
+
+
+def _until(deadline: float, progress: Progress | None) -> Progress:
+    """The same reports, and an `OutOfTimeError` once a batch ends after the deadline."""
+
+    def report(event: SweepEvent) -> None:
+        if progress is not None:
+            progress(event)
+        if event.kind in ("computed", "failed") and time.monotonic() > deadline:
+            raise OutOfTimeError
+
+    return report
+
+
+def _at_a_time(executor: Executor | None) -> int:
+    slots = getattr(executor, "slots", getattr(executor, "_max_workers", 1))
+    return max(1, slots) if isinstance(slots, int) else 1
 
 
 def _chosen(
@@ -219,7 +268,7 @@ def _write(reproduction: Reproduction) -> None:
 
     for name, record in (
         ("claims.json", reproduction.record()),
-        ("run.json", {"seconds": round(reproduction.seconds, 3)}),
+        ("run.json", reproduction.costs()),
     ):
         text = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False)
         write_atomically(reproduction.path / name, f"{text}\n".encode())

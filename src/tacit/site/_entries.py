@@ -16,7 +16,8 @@ def read_entries(
 ) -> list[dict[str, Any]]:
     """The contents of every `results_dir/<paper>/<figure>/claims.json`, sorted by experiment.
 
-    With them go the seconds that the run took, if there is a `run.json` beside the claims. A file
+    With them go the seconds that the run took and what undecided claims would take, if there is a
+    `run.json` beside the claims. A file
     of claims that cannot be read does not hide the others: `on_skip` is told its path and the
     reason (by default in a warning), and it is left out.
     """
@@ -32,14 +33,13 @@ def read_entries(
 
 
 def _timed(path: Path) -> dict[str, Any]:
-    """How long the run took, where that is known."""
+    """How long the run took and what undecided claims would take, where that is known."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return (
-        {"seconds": record["seconds"]} if isinstance(record, dict) and "seconds" in record else {}
-    )
+    known = record if isinstance(record, dict) else {}
+    return {name: known[name] for name in ("seconds", "efforts") if name in known}
 
 
 def _checked(entry: Any) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from typing import Any
 from urllib.parse import quote
 
 from tacit._files import write_atomically
+from tacit.claims import Claim, decide_all
 from tacit.site._style import CSS
 
 _DASH = "—"
-_MARKS = {"holds": "✓", "fails": "✗", "undecided": "?"}
+_MARKS = {"holds": "✓", "fails": "✗", "undecided": "?", "at the bound": "≈"}
 _RELATIONS = {"<=": "≤", ">=": "≥"}
 _COLUMNS = ("experiment", "claim", "measured", "bound", "expected", "verdict", "because")
 
@@ -26,8 +27,9 @@ _PAGE = """<!DOCTYPE html>
 <body>
 <header>
 <h1>tacit: results</h1>
-<p class="lead">Claims of the papers, measured. A claim is decided when its interval lies on one
-side of its bound; a run is as expected when every decided verdict is the expected one.</p>
+<p class="lead">Claims of the papers, measured. A claim holds when the evidence that most seeds
+satisfy it is at least 20, and fails when the evidence that most do not is; an interval stands
+beside the median. {family}</p>
 <ul class="counts">{counts}</ul>
 </header>
 <main>
@@ -49,10 +51,12 @@ def write_index(results_dir: Path, entries: Sequence[Mapping[str, Any]]) -> Path
     beside it. It is replaced whole: a reader never sees half a page.
     """
     results_dir.mkdir(parents=True, exist_ok=True)
+    stands = _standing(entries)
     page = _PAGE.format(
         css=CSS,
+        family=_family(stands),
         counts=_counts(entries),
-        table=_table(entries),
+        table=_table(entries, stands),
         sections="\n".join(_section(results_dir, entry) for entry in entries)
         or '<p class="none">There are no results here yet.</p>',
     )
@@ -64,20 +68,51 @@ def write_index(results_dir: Path, entries: Sequence[Mapping[str, Any]]) -> Path
 def _counts(entries: Sequence[Mapping[str, Any]]) -> str:
     claims = [claim for entry in entries for claim in entry["claims"]]
     surprises = sum(_surprising(claim) for claim in claims)
-    undecided = sum(claim.get("verdict") not in ("holds", "fails") for claim in claims)
-    expected = len(claims) - surprises - undecided
+    close = sum(claim.get("verdict") == "at the bound" for claim in claims)
+    decided = sum(claim.get("verdict") in ("holds", "fails") for claim in claims)
     shown = [
         (len(entries), "experiments", ""),
         (len(claims), "claims", ""),
-        (expected, "as expected", ""),
+        (decided - surprises, "as expected", ""),
         (surprises, "not as expected", "alarm" if surprises else ""),
-        (undecided, "undecided", ""),
+        (len(claims) - decided - close, "undecided", ""),
+        (close, "at the bound", ""),
     ]
     return "".join(f'<li class="{look}"><b>{n}</b>{words}</li>' for n, words, look in shown)
 
 
-def _table(entries: Sequence[Mapping[str, Any]]) -> str:
-    rows = [_row(entry, claim) for entry in entries for claim in entry["claims"]]
+def _standing(entries: Sequence[Mapping[str, Any]]) -> list[bool | None]:
+    """Which claims stand as part of the whole set, in the order of the page; None if undecided."""
+    found: list[Claim | None] = []
+    for claim in (claim for entry in entries for claim in entry["claims"]):
+        try:
+            found.append(Claim.from_dict(claim))
+        except (
+            AttributeError,
+            TypeError,
+            ValueError,
+        ):  # of another state of tacit; it is shown as it is
+            found.append(None)
+    stand = iter(decide_all([claim for claim in found if claim is not None]))
+    standing = [claim is not None and next(stand) for claim in found]
+    return [
+        None if claim is None or claim.as_expected is None else stands
+        for claim, stands in zip(found, standing, strict=True)
+    ]
+
+
+def _family(stands: Sequence[bool | None]) -> str:
+    decided = sum(stand is not None for stand in stands)
+    return (
+        f"Of {decided} decided claims {sum(stand is True for stand in stands)} also stand as part "
+        "of the whole set (e-BH: at most 5% of them are false on average); the others are marked "
+        "“alone”."
+    )
+
+
+def _table(entries: Sequence[Mapping[str, Any]], stands: Sequence[bool | None]) -> str:
+    pairs = [(entry, claim) for entry in entries for claim in entry["claims"]]
+    rows = [_row(entry, claim, stand) for (entry, claim), stand in zip(pairs, stands, strict=True)]
     if not rows:
         return '<p class="none">There are no claims here yet.</p>'
     head = "".join(f'<th scope="col">{name}</th>' for name in _COLUMNS)
@@ -88,25 +123,46 @@ def _table(entries: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _row(entry: Mapping[str, Any], claim: Mapping[str, Any]) -> str:
+def _row(entry: Mapping[str, Any], claim: Mapping[str, Any], stand: bool | None) -> str:
     surprise = _surprising(claim)
     name = str(entry["experiment"])
     place = f'<div class="small">{_words(claim.get("place"))}</div>' if claim.get("place") else ""
-    samples = claim.get("samples")
-    size = "" if samples is None else f'<div class="small">{_words(samples)} samples</div>'
     told = '<span class="surprise">not as expected</span>' if surprise else ""
+    remarks = [*_remarks(entry, claim), *(["alone"] if stand is False else [])]
+    told += "".join(f'<div class="small">{_words(remark)}</div>' for remark in remarks)
     relation = _RELATIONS.get(str(claim.get("relation")), str(claim.get("relation") or ""))
     cells = [
         f'<td><a href="#{_anchor(name)}"><code>{escape(name)}</code></a></td>',
         f'<td class="words"><b>{_words(claim.get("name"))}</b>'
         f"<div>{_words(claim.get('statement'))}</div>{place}</td>",
-        f'<td class="number">{_measured(claim)}{size}</td>',
+        f'<td class="number">{_measured(claim)}{_seeds(claim)}</td>',
         f'<td class="number">{escape(relation)} {_number(claim.get("bound"))}</td>',
         f"<td>{_words(claim.get('expected'))}</td>",
         f"<td>{_verdict(claim.get('verdict'))}{told}</td>",
         f'<td class="words">{_words(claim.get("because"))}</td>',
     ]
     return f'<tr class="{"alarm" if surprise else ""}">{"".join(cells)}</tr>'
+
+
+def _seeds(claim: Mapping[str, Any]) -> str:
+    """How many seeds a claim comes from, and how many of them satisfy it."""
+    samples, satisfied = claim.get("samples"), claim.get("satisfied")
+    if samples is None:
+        return ""
+    words = f"{samples} samples" if satisfied is None else f"{satisfied} of {samples} seeds"
+    return f'<div class="small">{_words(words)}</div>'
+
+
+def _remarks(entry: Mapping[str, Any], claim: Mapping[str, Any]) -> list[str]:
+    """What else is to be said of a verdict: who was left out, what it would take."""
+    found = []
+    left_out, samples = claim.get("left_out") or 0, claim.get("samples") or 0
+    if left_out:
+        found.append(f"{left_out} of {left_out + samples} seeds do not count")
+    effort = (entry.get("efforts") or {}).get(str(claim.get("name")))
+    if effort is not None:
+        found.append(f"about {effort['seeds']} more seeds, {_number(effort['seconds'])} s")
+    return found
 
 
 def _section(results_dir: Path, entry: Mapping[str, Any]) -> str:
@@ -143,8 +199,8 @@ def _surprising(claim: Mapping[str, Any]) -> bool:
 
 
 def _verdict(verdict: Any) -> str:
-    look = verdict if verdict in _MARKS else "unknown"
-    return f'<span class="tag {look}">{_MARKS.get(look, "?")} {_words(verdict)}</span>'
+    look = str(verdict).replace(" ", "-") if verdict in _MARKS else "unknown"
+    return f'<span class="tag {look}">{_MARKS.get(verdict, "?")} {_words(verdict)}</span>'
 
 
 def _measured(claim: Mapping[str, Any]) -> str:

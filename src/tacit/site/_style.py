@@ -47,7 +47,7 @@ tr.alarm td:first-child { box-shadow: inset 4px 0 0 var(--fails); padding-left: 
   white-space: nowrap; }
 .holds { background: var(--holds-soft); color: var(--holds); }
 .fails { background: var(--fails-soft); color: var(--fails); }
-.undecided, .unknown { background: var(--undecided-soft); color: var(--undecided); }
+.undecided, .unknown, .at-the-bound { background: var(--undecided-soft); color: var(--undecided); }
 .surprise { display: block; color: var(--fails); font-weight: 600; font-size: 0.8rem; }
 section { border-top: 1px solid var(--line); padding: 1.6rem 0; }
 section dl { display: flex; flex-wrap: wrap; gap: 0.2rem 1.6rem; margin: 0.5rem 0 1rem; }

@@ -28,6 +28,8 @@ class Plan:
     - `coords`: the values along those further dimensions.
     - `attrs`: attributes (`long_name`, `units`) of coordinates, by dimension.
     - `name`: what a reader calls it, for example the preset.
+    - `not_asked`: the positions, among `cells()`, of those that nobody asked for: a grid with more
+      seeds in some places than in others.
     """
 
     axes: Mapping[str, Sequence[Any]]
@@ -36,6 +38,7 @@ class Plan:
     coords: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
     attrs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     name: str = ""
+    not_asked: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return math.prod(len(values) for values in self.axes.values())
@@ -44,6 +47,10 @@ class Plan:
         """The swept parameters of every cell, the last axis fastest."""
         for values in itertools.product(*self.axes.values()):
             yield dict(zip(self.axes, values, strict=True))
+
+    def asked_cells(self) -> Iterator[dict[str, Any]]:
+        """The cells that were asked for."""
+        return (cell for i, cell in enumerate(self.cells()) if i not in self.not_asked)
 
     def to_json(self) -> bytes:
         """As in `plan.json`."""
@@ -54,6 +61,7 @@ class Plan:
             "variables": {name: asdict(variable) for name, variable in self.variables.items()},
             "coords": {name: _typed(values) for name, values in self.coords.items()},
             "attrs": {name: dict(values) for name, values in self.attrs.items()},
+            "not_asked": sorted(self.not_asked),
         }
         return json.dumps(record, indent=1, default=_plain).encode()
 
@@ -80,6 +88,7 @@ class Plan:
                 },
                 attrs=record["attrs"],
                 name=record["name"],
+                not_asked=frozenset(record.get("not_asked", ())),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"it lacks or misuses {error}") from error

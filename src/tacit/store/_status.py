@@ -59,7 +59,7 @@ def status_of(store: "Store", plan: Plan) -> Status:
     failures = store.failures()
     rows: dict[str, list[int]] = {}
     failed = []
-    for cell in plan.cells():
+    for cell in plan.asked_cells():
         full = {**plan.fixed, **cell}
         found = store.locate(full)
         if found is not None:
@@ -67,7 +67,7 @@ def status_of(store: "Store", plan: Plan) -> Status:
         elif (record := failures.get(store.identity.key(full))) is not None:
             failed.append(FailedCell(cell, record.message))
     return Status(
-        cells=len(plan),
+        cells=len(plan) - len(plan.not_asked),
         done=sum(len(of_part) for of_part in rows.values()),
         outcomes=_outcomes(store, plan.variables, rows),
         failed=tuple(failed),

@@ -19,6 +19,7 @@ and then the first part in the order of names counts.
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,6 +137,14 @@ class Store:
     def parts(self) -> list[str]:
         """The names of the parts that were taken in, in order."""
         return sorted(self._index.seen)
+
+    def seconds_by_cell(self) -> dict[str, float]:
+        """What the cells of each part took on average, by the name of the part."""
+        sizes = Counter(part for part, _ in self._index.where.values())
+        return {
+            part: float(self.provenance(part).get("seconds", 0.0)) / size
+            for part, size in sizes.items()
+        }
 
     def read(self, part: str, names: Sequence[str]) -> dict[str, np.ndarray]:
         """The named arrays of a part, without those that it lacks."""

@@ -6,7 +6,7 @@ resumption cut at the same places.
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,6 +78,7 @@ class Grid:
     - `axes`: swept parameter → its values, all distinct; the order is that of the cells.
     - `batch_by`: the axes that change shapes or programs; each combination is a batch of its own.
     - `chunk`: axis → block size: the axis is cut into blocks of that many values, from its start.
+    - `keep`: says of a cell whether it is wanted; all are if it is None.
 
     The other axes lie whole within each batch.
     """
@@ -85,6 +86,7 @@ class Grid:
     axes: Mapping[str, tuple[Any, ...]]
     batch_by: tuple[str, ...] = field(default=(), kw_only=True)
     chunk: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+    keep: Callable[[Mapping[str, Any]], bool] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.axes:
@@ -111,12 +113,19 @@ class Grid:
                 raise ValueError(f"chunk: {name!r} has size {size}, the smallest is 1")
 
     def __len__(self) -> int:
+        if self.keep is not None:
+            return sum(1 for _ in self.cells())
         return math.prod(len(values) for values in self.axes.values())
 
     def cells(self) -> Iterator[dict[str, Any]]:
         """Every cell once, the last axis fastest."""
-        for values in itertools.product(*self.axes.values()):
-            yield dict(zip(self.axes, values, strict=True))
+        yield from self._wanted(self.axes.values())
+
+    def _wanted(self, values: Iterable[Iterable[Any]]) -> Iterator[dict[str, Any]]:
+        for combination in itertools.product(*values):
+            cell = dict(zip(self.axes, combination, strict=True))
+            if self.keep is None or self.keep(cell):
+                yield cell
 
     def _blocks(self, name: str) -> list[tuple[Any, ...]]:
         values = tuple(self.axes[name])
@@ -127,9 +136,12 @@ class Grid:
         """The batches: together they hold every cell of the grid exactly once."""
         blocks = itertools.product(*(self._blocks(name) for name in self.axes))
         for index, block in enumerate(blocks):
-            cells = itertools.product(*block)
-            yield Batch(index, tuple(dict(zip(self.axes, c, strict=True)) for c in cells))
+            cells = tuple(self._wanted(block))
+            if cells:
+                yield Batch(index, cells)
 
     def batch_count(self) -> int:
         """How many batches there are."""
+        if self.keep is not None:
+            return sum(1 for _ in self.batches())
         return math.prod(len(self._blocks(name)) for name in self.axes)

@@ -36,6 +36,16 @@ class SweepSummary:
     seconds: float = 0.0
     parts: list[str] = field(default_factory=list)
 
+    def add(self, other: "SweepSummary") -> None:
+        """Count in what a further sweep over the same cells, and more, has computed."""
+        self.computed_batches += other.computed_batches
+        self.failed_batches += other.failed_batches
+        self.computed_cells += other.computed_cells
+        self.retries += other.retries
+        self.failed += other.failed
+        self.seconds += other.seconds
+        self.parts += other.parts
+
     @property
     def ended_batches(self) -> int:
         """The number of batches that are finished."""

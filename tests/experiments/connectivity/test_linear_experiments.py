@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import xarray
 
 from tacit.experiments import find_experiment, reproduce
+from tacit.experiments.connectivity.fig3 import Fig3
 from tacit.experiments.connectivity.figs4 import FigS4
 from tacit.experiments.connectivity.linear import LinearExperiment, paper_rate
-from tacit.theory.connectivity import DescentCurve
+from tacit.theory.connectivity import DescentCurve, output_series
 
 IDS = ("connectivity/fig3", "connectivity/figs3", "connectivity/fig4", "connectivity/exact")
 
@@ -27,21 +29,20 @@ def test_smoke(name, results):
     assert set(np.unique(run.dataset["outcome"].values)) == {"converged"}
     assert len({claim.name for claim in run.claims}) == len(run.claims)
     assert (run.path / "figure.png").stat().st_size > 10_000
-    verdicts = {claim.name: claim.verdict for claim in run.claims}
+    claims = {claim.name: claim for claim in run.claims}
     if name == "connectivity/fig3":
-        assert verdicts["conservation laws"] == "holds"
-        assert verdicts["exact flow, ẑ = 0.5, g = 0"] == "holds"
-        gap, _ = run.experiment.series_gap(run.dataset, "limit_loss", 2.0, 0.6)
-        assert gap > 0.1
+        both = ("conservation laws", "exact flow, ẑ = 0.5, g = 0")
+        assert [claims[each].satisfied for each in both] == [2, 2]  # of two seeds
         # A network's own flow is nearer to it than the limit of large ones.
         data = run.dataset
         own, limit = (np.abs(data["loss"] - data[kind]) for kind in ("flow_loss", "limit_loss"))
         assert float(own.mean()) < 0.2 * float(limit.mean())
     if name == "connectivity/figs3":
-        assert verdicts["rank two, ẑ = 2, g = 0"] == "holds"
+        assert claims["rank two, ẑ = 2, g = 0"].satisfied == 2
     if name == "connectivity/exact":
-        assert all(v == "holds" for k, v in verdicts.items() if k.startswith("radius"))
-        assert verdicts["divergence without connectivity"] == "holds"
+        radii = [claim.verdict for claim in run.claims if claim.name.startswith("radius")]
+        assert radii == ["holds"] * 4
+        assert claims["divergence without connectivity"].verdict == "holds"
     if name == "connectivity/fig4":
         weak, strong = (run.dataset["shuffled_loss"].sel({"g": g}).mean() for g in (0.0, 0.5))
         assert float(weak) < 1e-4 < float(strong)
@@ -60,6 +61,26 @@ def test_the_learning_time_is_between_the_epochs():
     losses = np.exp(-0.1 * np.arange(100))
     assert experiment.learning_time(ended(losses), 0.5) == pytest.approx(0.5 * 10 * np.log(20))
     assert experiment.learning_time(ended(np.ones(5)), 1.0) == np.inf
+
+
+def test_the_series_is_judged_until_learning_ends():
+    """A network at twice the exact solution's loss, which ends between two stored epochs."""
+    fig3 = Fig3(target=2.0, g=0.0, seed=range(2), fraction=0.05)
+    time = np.linspace(0, 0.4, 5)
+    series = (1 - output_series(time, 2.0) / 2) ** 2
+    ended = [0.25, np.inf]
+    data = xarray.Dataset(
+        {
+            "outcome": ("seed", ["converged", "diverged"]),
+            "learning_time": ("seed", ended),
+            "time": (("seed", "step"), np.tile(time, (2, 1))),
+            "series_loss": (("seed", "step"), np.tile(series, (2, 1))),
+            # As the series, but for its unit; beyond the end it is anywhere.
+            "loss": (("seed", "step"), np.tile(2 * np.where(time < 0.25, series, 9.0), (2, 1))),
+        }
+    ).expand_dims({"target": [2.0], "g": [0.0]})
+    at_end = abs((1 - output_series(0.25, 2.0) / 2) ** 2 - 0.05)
+    np.testing.assert_allclose(fig3.series_gap(data, 2.0, 0.0), [at_end, np.nan])
 
 
 def test_the_papers_rates():
@@ -88,6 +109,9 @@ def test_smoke_of_the_explosion(results):
     zero = data["real_parts"].sel({"g": 0.0})
     np.testing.assert_allclose(zero.isel(step=0), 0, atol=1e-6)
     np.testing.assert_allclose(zero.isel(mode=slice(2, None)), 0, atol=1e-3)
+    claims = {claim.name: claim for claim in run.claims}
+    without = (~np.isfinite(data["crossing"])).all(["target", "g"]).sum()
+    assert claims["explosion at the crossing"].left_out == without
     crossed = np.isfinite(data["crossing"].values)
     highest = data["real_parts"].isel(mode=0).max("step").values
     np.testing.assert_array_equal(crossed, highest > 1)

@@ -8,6 +8,7 @@ import xarray
 
 from tacit.data import SST2, word_vectors_missing
 from tacit.experiments import UsageError, find_experiment, load_reference, reproduce
+from tacit.experiments.connectivity import sentiment
 from tacit.experiments.connectivity.fig5 import Fig5
 from tacit.experiments.connectivity.sentiment import LEARNED, MATRICES, Corpus
 
@@ -31,6 +32,14 @@ def made_up():
     values["dropout"] = 0.1
     found = Fig5.from_preset("smoke", **values).networks(Corpus(words, labels, vectors))
     return values, found
+
+
+def test_a_cell_trains_the_seeds_that_are_asked_for(monkeypatch):
+    """Those that the store lacks, not all of the experiment."""
+    monkeypatch.setattr(sentiment, "_on_sst2", lambda experiment: experiment.seed)
+    fig5 = Fig5.from_preset("smoke", seed=range(4))
+    (batch,) = fig5.grid().batches()
+    assert fig5.cell(batch.only([1, 3])) == (1, 3)
 
 
 def test_networks_learn_a_made_up_language(made_up):

@@ -30,7 +30,8 @@ def test_smoke(runs):
     np.testing.assert_array_equal(first["change_norm"], second["change_norm"])
     np.testing.assert_array_equal(first["change_norm"], sizes["change_norm"].sel(width=24))
     names = [claim.name for claim in runs["figs1"].claims]
-    assert {"norm of W, flip-flop, g = 0.9", "epochs to learn, flip-flop, g = 0"} <= set(names)
+    assert "norm of W, flip-flop, g = 0.9" in names
+    assert "epochs to learn, flip-flop, g = 0: not more" in names
 
 
 def test_stored_quantities_belong_together(runs):
@@ -85,16 +86,16 @@ def stored(epochs, norms, ranks, iterates, first=None):
 
 def test_the_numbers_of_an_earlier_implementation():
     fig1 = Fig1()
-    good = stored([72, 89, 86, 70, 75, 80], [2.0] * 6, [2] * 6, ["last"] * 6)
+    good = stored([72, 89, 86, 70, 75, 80, 81], [2.0] * 7, [2] * 7, ["last"] * 7)
     assert {claim.verdict for claim in fig1.as_before(good, "flip-flop", 0.0)} == {"holds"}
-    bad = stored([20, 21, 22, 23, 24, 25], [4.0, 4.1] * 3, [9] * 6, ["last"] * 6)
+    bad = stored([20, 21, 22, 23, 24, 25, 26], [4.0] * 7, [9] * 7, ["last"] * 7)
     verdicts = {c.name: c.verdict for c in fig1.as_before(bad, "flip-flop", 0.0)}
     assert verdicts["flip-flop, g = 0: at least 60 epochs"] == "fails"
     assert verdicts["flip-flop, g = 0: norm of ΔW"] == "fails"
     assert verdicts["flip-flop, g = 0: functional rank as before"] == "fails"
     assert verdicts["flip-flop, g = 0: leading singular value"] == "holds"
     assert len(fig1.as_before(good, "flip-flop", 0.3)) == 0
-    thrown_back = stored([200] * 6, [2.0] * 6, [2] * 6, ["last"] * 6, first=[70, 75] * 3)
+    thrown_back = stored([200] * 7, [2.0] * 7, [2] * 7, ["last"] * 7, first=[70] * 7)
     verdicts = {c.name: c.verdict for c in fig1.as_before(thrown_back, "flip-flop", 0.0)}
     assert verdicts["flip-flop, g = 0: at most 90 epochs"] == "fails"
     assert verdicts["flip-flop, g = 0: first below within 90 epochs"] == "holds"

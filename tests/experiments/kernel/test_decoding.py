@@ -61,4 +61,4 @@ def test_smoke_on_the_recording(tmp_path):
 def test_the_committed_reference_is_as_expected(name):
     claims = load_reference(find_experiment(name), "quick").claims
     assert claims is not None
-    assert all(claim.as_expected for claim in claims)
+    assert not [claim.name for claim in claims if claim.as_expected is False]

@@ -138,7 +138,7 @@ def test_fig2b_draws_what_fig2a_stored(smoke):
 def test_the_committed_reference_is_as_expected(name):
     claims = load_reference(find_experiment(name), "quick").claims
     assert claims is not None
-    assert all(claim.as_expected for claim in claims)
+    assert [claim.name for claim in claims if claim.as_expected is False] == []
 
 
 def test_lengths_must_fit():

@@ -107,5 +107,5 @@ def test_horizons_must_leave_a_tail(kind):
 def test_the_committed_reference_is_as_expected(name):
     claims = load_reference(find_experiment(f"lowdim/{name}"), "quick").claims
     assert claims is not None
-    assert all(claim.as_expected for claim in claims)
+    assert [claim.name for claim in claims if claim.as_expected is False] == []
     assert any(claim.verdict != "undecided" for claim in claims)

@@ -55,3 +55,26 @@ def test_modes_appear_where_they_cross_for_good():
     dataset["singular_values"] *= 1e-6
     assert np.isposinf(experiment.appearances(dataset)).all()
     assert times[-1] == 1e4
+
+
+def test_modes_are_in_order_seed_by_seed():
+    experiment = Modes(
+        scale=(1e-3,), seed=range(8), order=2, modes=2, early=1, early_looks=1, last=1e4, looks=4
+    )
+    early, late = np.array([1e-3, 10, 10, 10, 10]), np.array([1e-3, 1e-3, 1e-3, 10, 10])
+    seen = np.stack([early, late], axis=-1)[None, None].repeat(8, axis=1)
+    seen[0, :2] = seen[0, :2, :, ::-1]  # in two of eight seeds the second mode comes first
+    dims = ("teacher", "scale", "seed", "time", "singular_value")
+    dataset = xarray.Dataset(
+        {
+            "singular_values": (dims, seen[None]),
+            "teacher_values": (
+                ("teacher", "scale", "seed", "singular_value"),
+                np.ones((1, 1, 8, 2)),
+            ),
+            "first_weight": (("teacher", "scale", "seed"), np.ones((1, 1, 8))),
+        },
+        {"teacher": ["well-conditioned"], "scale": [1e-3], "seed": range(8)},
+    )
+    (claim,) = experiment.claims(dataset)
+    assert (claim.name, claim.satisfied, claim.samples) == ("one after another", 6, 8)

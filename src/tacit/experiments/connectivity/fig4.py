@@ -41,6 +41,11 @@ LATE = (
     "order by {:.2f} of the panel's height, with g up to 0.9."
 )
 
+SCATTER = (
+    "Single networks scatter: at g = 0.8 the gradient of one with 512 units is off the theory by "
+    "about a tenth of the panel's height itself, so that many seeds are needed to tell."
+)
+
 
 class Fig4(LinearExperiment):
     """A linear network's learning time, change and gradient against initial connectivity."""
@@ -52,7 +57,7 @@ class Fig4(LinearExperiment):
 
     presets = {
         "smoke": dict(width=60, g=(0.0, 0.5), target=(0.5, 2.0), seed=range(2)),
-        "quick": dict(width=256, g=(0.0, 0.2, 0.4, 0.6, 0.8), seed=range(10)),
+        "quick": dict(width=512, g=(0.0, 0.2, 0.4, 0.6, 0.8), seed=range(16)),
         "paper": {},
     }
     batch_by = "g"
@@ -115,48 +120,42 @@ class Fig4(LinearExperiment):
         weakest, strongest = min(self.g), max(self.g)
         runs = runs.sortby("g")
         for name, words in QUANTITIES.items():
-            first, scaling = self.first_order(name), FIRST_ORDER[name][0]
+            scaling = FIRST_ORDER[name][0]
+            first = xarray.DataArray(self.first_order(name), dims="g")
             for target in self.target:
                 ratio, exact = (
                     _relative(runs[each].sel(target=target)) for each in (name, f"limit_{name}")
                 )
-                far = FAR.get((name, target))
-                for kind, curve, place, reason in (
-                    (
-                        f"first order, {scaling}",
-                        first,
-                        "Figure 4(a)–(c)",
-                        LATE.format(far) if far else "",
-                    ),
-                    (
-                        "the exact theory for large N",
-                        exact.isel(seed=0).values,
-                        "Figure 4(a)–(c) (ours)",
-                        "",
-                    ),
-                ):
-                    off, error = _furthest(
-                        ratio.transpose("g", "seed").values, curve, scale=float(first.max())
-                    )
-                    claim.value(
-                        f"{words}, {kind.split(',')[0]}, ẑ = {target:g}",
-                        off,
-                        error=error,
-                        at_most=0.1,
-                        place=place,
-                        says=f"For ẑ = {target:g}, the {words} relative to g = {weakest:g} follows "
-                        f"{kind}: the mean over networks is off by a tenth of the panel's height "
-                        "at most, at every g.",
-                        fails_because=reason,
-                    )
+                far = FAR.get((name, target)) if strongest >= 0.8 else None
+                said = f"For ẑ = {target:g}, the {words} relative to g = {weakest:g}"
+                height = f"by a tenth of the panel's height at most, at every g up to {strongest:g}"
+                # Both are for large N, and no network's scatter enters.
+                claim.value(
+                    f"{words}, first order, ẑ = {target:g}",
+                    abs(exact.max("seed") - first).max() / first.max(),
+                    at_most=0.1,
+                    says=f"{said} scales as {scaling}: the exact theory for large N is off that "
+                    f"{height}.",
+                    fails_because=LATE.format(far) if far else "",
+                )
+                claim.median(
+                    f"{words}, the exact theory for large N, ẑ = {target:g}",
+                    # A run that does not reach the end of learning is infinitely far.
+                    abs(ratio - exact).fillna(np.inf).max("g") / first.max(),
+                    at_most=0.1,
+                    place="Figure 4(a)–(c) (ours)",
+                    says=f"{said} follows the exact theory for large N: the median network of "
+                    f"{self.width} units is off it {height}.",
+                    note=SCATTER if name == "gradient_norm" else "",
+                )
         for target in self.target:
-            claim.mean(
+            claim.median(
                 f"shuffling, ẑ = {target:g}",
                 runs["shuffled_loss"].sel(target=target, g=strongest).fillna(np.inf),
                 at_least=0.1,
                 place="Figure 4(d)",
                 says=f"For ẑ = {target:g} and g = {strongest:g}, shuffling W₀ brings back a tenth "
-                "of the initial loss or more.",
+                "of the initial loss or more, in the median.",
             )
         return claim
 
@@ -209,18 +208,3 @@ class Fig4(LinearExperiment):
 def _relative(values: xarray.DataArray) -> xarray.DataArray:
     """Relative to the smallest g, network by network."""
     return values / values.isel(g=0, drop=True)
-
-
-def _furthest(table: np.ndarray, curve: np.ndarray, *, scale: float) -> tuple[float, float]:
-    """The largest |mean − curve| over g, and two standard errors of the mean there, by `scale`.
-
-    A run that did not reach the end of learning makes the difference infinite.
-    """
-    filled = np.nan_to_num(table, nan=np.inf, posinf=np.inf)
-    if not np.isfinite(filled).all():
-        return np.inf, 0.0
-    off = np.abs(filled.mean(axis=1) - curve) / scale
-    worst = int(np.argmax(off))
-    count = table.shape[1]
-    error = 2 * filled[worst].std(ddof=1) / np.sqrt(count) / scale if count > 1 else np.inf
-    return float(off[worst]), float(error)

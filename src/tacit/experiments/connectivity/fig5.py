@@ -36,22 +36,26 @@ class Fig5(SentimentExperiment):
             "rank of ΔW that is enough",
             change,
             at_most=10,
-            says="Truncating ΔW at rank 10 is enough: from a median rank of 10 at most on, "
-            f"validation accuracy stays within {point} of the trained network's.",
+            says=f"After {self.epochs:g} epochs, truncating ΔW at rank 10 is enough: from a median "
+            f"rank of 10 at most on, validation accuracy stays within {point} of the trained "
+            "network's.",
             fails_because=self.memorised,
         )
         claim.median(
             "rank of W that is enough",
             whole,
             at_least=self.width / 2,
-            says="Truncating W takes more than half of the rank: accuracy stays within "
-            f"{point} only from a median rank of N/2 = {self.width / 2:g} at least on.",
+            note=self.coarse,
+            says=f"After {self.epochs:g} epochs, truncating W takes more than half of the rank: "
+            f"accuracy stays within {point} only from a median rank of N/2 = {self.width / 2:g} at "
+            "least on.",
         )
         claim.median(
             "ΔW needs less than W",
             change / whole,
             at_most=0.5,
             place="Figure 5(b)",
+            note=self.coarse,
             says="The rank of ΔW that is enough is half of W's at most.",
         )
         claim.median(

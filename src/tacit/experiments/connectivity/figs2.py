@@ -26,20 +26,21 @@ class FigS2(WeightsExperiment):
     presets = {
         "smoke": dict(task="flip-flop", g=(0.0, 0.9), width=24, effort=0.04, trials=32, ranks=4,
                       shown=8, seed=range(2)),
-        "quick": dict(task="flip-flop", width=64, effort=0.12, trials=128, ranks=4, seed=range(4)),
+        "quick": dict(task="flip-flop", width=64, effort=0.12, trials=128, ranks=4, seed=range(8)),
         "paper": {},
     }  # fmt: skip
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim = Claims("Figure S2(d)–(l)")
         for task, g in ((task, g) for task in self.task for g in self.g if g > 0):
-            sizes = abs(runs["final_eigenvalues"].sel(task=task, g=g)).dropna("seed")
-            claim.mean(
+            sizes = abs(runs["final_eigenvalues"].sel(task=task, g=g))
+            inside = (sizes <= g + _MARGIN).mean("unit")
+            claim.median(
                 f"{task}, g = {g:g}: inside the circle",
-                (sizes <= g + _MARGIN).mean("unit"),
+                inside.where(sizes.notnull().all("unit")),
                 at_least=0.9,
                 says=f"On {task} with g = {g:g}, most eigenvalues of W stay within {_MARGIN:g} of "
-                "the circle of radius g: 90% or more.",
+                "the circle of radius g: 90% or more of the median network's.",
             )
         return claim
 

@@ -27,16 +27,16 @@ class FigS6(SentimentExperiment):
             rises / losses.isel(step=0),
             at_most=0.1,
             place="Figure S6(a), section S6",
-            says="The training loss hardly rises from one point of its curve to the next: by a "
-            "tenth of its start at most.",
+            says=f"In {self.epochs:g} epochs the training loss hardly rises from one point of its "
+            "curve to the next: by a tenth of its start at most.",
         )
         for matrix, words in MATRICES.items():
             claim.median(
                 f"{matrix}: nearly low-rank",
                 self.leading_share(runs, matrix),
                 at_least=0.5,
-                says=f"{self.few} singular values of the change of the {words} carry half of its "
-                "squared norm or more.",
+                says=f"After {self.epochs:g} epochs, {self.few} singular values of the change of "
+                f"the {words} carry half of its squared norm or more.",
                 fails_because=self.memorised if matrix == "input 1" else "",
             )
             claim.median(

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from tacit.draw import Axis, Figure, Mark, Panel, Points, lines
 from tacit.experiments import Batch, Claims, Variable, fixed, swept
+from tacit.experiments.depth.completion import share_by_seed
 from tacit.experiments.depth.gaussian import GaussianExperiment
 from tacit.measures import singular_values_or_nan
 from tacit.problems import Pattern
@@ -26,8 +27,9 @@ KINDS = tuple(STARTS)
 _SLOW = (
     "The prediction is of vanishing starts, and some patterns need far smaller ones. A small value "
     "between two large ones is met last, in a time of their product over its square, while a "
-    "second direction grows exponentially: where it wins, a connected group ends at rank two. Of "
-    "955 runs (4 × 4) "
+    "second direction grows exponentially: where it wins, a connected group ends at rank two. The "
+    "target decides: one with small values misses many patterns at once (3 × 3: 60% of them to all "
+    "agree, by seed). Of 955 runs (4 × 4) "
 )
 _SHALLOW = {
     "identity": _SLOW + "88.3% agree from 1e-8, 96.0% from 1e-16, 97.1% from 1e-32, 99.6% from "
@@ -60,8 +62,8 @@ class AnyPattern(GaussianExperiment):
     presets = {
         "smoke": dict(depth=(2, 3), pattern=(1, 6, 12, 18), scale=(1e-2, 1e-5), seed=range(2),
                       smaller_scale=(1e-16,)),
-        "quick": {},
-        "paper": dict(size=4, pattern=range(191), scale=(1e-8,), seed=range(5)),
+        "quick": dict(scale=(1e-2, 1e-8), seed=range(16)),
+        "paper": dict(size=4, pattern=range(191), scale=(1e-8,), seed=range(8)),
     }  # fmt: skip
     batch_by = "depth"
 
@@ -140,11 +142,11 @@ class AnyPattern(GaussianExperiment):
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, smallest, counts = Claims("Section 3"), min(self.scale), self.counts(runs)
-        claim.fraction(
+        claim.median(
             "groups are as predicted",
-            (runs["groups_seen"] == runs["groups"]).values[counts],
-            says="At the end of at least 99% of the runs the coupling has exactly the groups that "
-            "the zeros of the start predict.",
+            share_by_seed(runs["groups_seen"] == runs["groups"], counts),
+            says="In most seeds, at the end of at least 99% of the seed's runs the coupling has "
+            "exactly the groups that the zeros of the start predict.",
             at_least=0.99,
             place="Definition 2, Lemma B.1",
         )
@@ -152,11 +154,11 @@ class AnyPattern(GaussianExperiment):
         for start, depth in itertools.product(self.start, self.depth):
             cells = {"start": start, "depth": depth, "scale": smallest}
             reason = _SHALLOW[start] if depth == 2 else ""
-            claim.fraction(
+            claim.median(
                 f"rank = groups: {start}, depth {depth}",
-                hits.sel(cells).values[counts.sel(cells)],
-                says=f"{STARTS[start]}, depth {depth}, from αᴸ = {smallest:g}: in at least 90% of "
-                "the runs the numerical rank is the number of groups.",
+                share_by_seed(hits.sel(cells), counts.sel(cells)),
+                says=f"{STARTS[start]}, depth {depth}, from αᴸ = {smallest:g}: in most seeds the "
+                "numerical rank is the number of groups for at least 90% of the patterns.",
                 at_least=0.9,
                 fails_because=reason if start == "gaussian" else "",
                 note=reason,
@@ -175,19 +177,20 @@ class AnyPattern(GaussianExperiment):
         closed = "that of the limit of vanishing starts in closed form"
         ranks = {"groups": (runs["groups"], "the number of groups"), "limit's": (limit, closed)}
         for start, (name, (rank, words)) in itertools.product(self.start, ranks.items()):
-            claim.fraction(
+            claim.median(
                 f"rank = {name}: {start}, depth 2, from {least:g}",
-                ((reached == rank) & counts).sel(start=start),
-                says=f"{STARTS[start]}, depth 2, from αᴸ = {least:g}: in at least 90% of all runs "
-                f"the loss is at most {self.gate:g} and the numerical rank is {words}.",
+                share_by_seed(((reached == rank) & counts).sel(start=start)),
+                says=f"{STARTS[start]}, depth 2, from αᴸ = {least:g}: in most seeds, for at least "
+                f"90% of the patterns, the loss is at most {self.gate:g} and the numerical rank "
+                f"is {words}.",
                 at_least=0.9,
                 place="(ours)",
             )
-        claim.fraction(
+        claim.median(
             "no rank is lost, depth 2",
-            (reached >= limit).values[counts],
-            says=f"Depth 2, from αᴸ = {least:g}: in at least 99% of the runs the numerical rank is "
-            "not below that of the limit of vanishing starts.",
+            share_by_seed(reached >= limit, counts),
+            says=f"Depth 2, from αᴸ = {least:g}: in most seeds the numerical rank is not below "
+            "that of the limit of vanishing starts in at least 99% of the seed's runs.",
             at_least=0.99,
             place="(ours)",
         )

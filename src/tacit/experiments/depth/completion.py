@@ -26,6 +26,12 @@ Leg = tuple[AbstractMethod, int]
 """A method and the steps that it may take; the next leg goes on where it ended."""
 
 
+def share_by_seed(did: xarray.DataArray, among: xarray.DataArray | bool = True) -> xarray.DataArray:
+    """For each seed the share of its runs that did something, `among` those that count."""
+    others = [name for name in did.dims if name != "seed"]
+    return did.astype(float).where(among).mean(others)
+
+
 class CompletionExperiment(Experiment):
     """Products of factors that are trained on observed entries; a run counts if it converged."""
 
@@ -40,13 +46,13 @@ class CompletionExperiment(Experiment):
     def claim_that_runs_count(
         self, claim: Claims, runs: xarray.Dataset, *, share: float, loss: float
     ) -> None:
-        """At least this share of the runs count: they reach this loss."""
-        claim.fraction(
+        """In most seeds at least this share of the runs count: they reach this loss."""
+        claim.median(
             "runs that count",
-            self.counts(runs),
+            share_by_seed(self.counts(runs)),
             at_least=share,
             place="(ours)",
-            says=f"At least {share:.0%} of the runs reach a loss of {loss:g}.",
+            says=f"In most seeds at least {share:.0%} of the seed's runs reach a loss of {loss:g}.",
         )
 
     @staticmethod

@@ -5,11 +5,10 @@ of theirs, which keep their digits. At depth two each run has a limit in closed 
 """
 
 import numpy as np
-import xarray
 from jaxtyping import Float
 
 from tacit.descent import Lanes, Stop, descend
-from tacit.experiments import Claims, Variable, swept
+from tacit.experiments import Variable, swept
 from tacit.experiments.depth.completion import FlowExperiment
 from tacit.measures import effective_ranks, stable_ranks
 from tacit.models import DeepFactorisation
@@ -70,19 +69,3 @@ class DiagonalExperiment(FlowExperiment):
             "loss": end.loss,
             "gap": gap,
         }
-
-    def claim_about_closed_form(
-        self, claim: Claims, runs: xarray.Dataset, at_most: float, fails_because: str = ""
-    ) -> None:
-        """At depth two every run ends at its limit."""
-        if 2 in self.depth:
-            digits = f"{at_most:.0e}".replace("e-0", "e-")
-            claim.value(
-                "closed form, depth 2",
-                self.counted(runs, "gap").sel(depth=2).max(),
-                says=f"Every run of depth 2 ends at its own closed-form limit, to {digits} in "
-                "every entry.",
-                at_most=at_most,
-                fails_because=fails_because,
-                place="Proposition 4.1",
-            )

@@ -9,7 +9,7 @@ import numpy as np
 import xarray
 from numpy.typing import ArrayLike
 
-from tacit.draw import Axis, Figure, HorizontalRule, Panel, Points, mean_lines
+from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, Points, mean_lines
 from tacit.experiments import Batch, Claims, Variable, fixed, swept
 from tacit.experiments.depth.gaussian import GaussianExperiment
 from tacit.problems import Pattern
@@ -29,6 +29,9 @@ PATTERNS = (*KINDS["connected"], *KINDS["disconnected"])
 
 TRIAL = 1.505
 """Mean effective rank of the disconnected patterns at L = 2, αᴸ = 1e-7, in an earlier run."""
+
+NEAR = 0.1
+"""Three standard errors of a mean over 60 runs, as many as the paper has."""
 
 
 class Fig4(GaussianExperiment):
@@ -53,7 +56,7 @@ class Fig4(GaussianExperiment):
             scale=(1e-1, 1e-5),
             seed=range(2),
         ),
-        "quick": {},
+        "quick": dict(scale=(1e-1, 1e-3, 1e-7), seed=range(16)),
         "paper": {},
     }
     batch_by = "depth"
@@ -79,28 +82,36 @@ class Fig4(GaussianExperiment):
         for kind, names in self._kinds().items():
             for depth in self.depth if names else ():
                 low = kind == "connected" or depth >= 3
-                values = ends.sel(pattern=names, depth=depth)
-                claim.mean(
+                means = ends.sel(pattern=names, depth=depth).mean("pattern")
+                claim.median(
                     f"{kind}, depth {depth}",
-                    values,
-                    says=f"{kind.capitalize()}, depth {depth}, from αᴸ = {smallest:g}: the mean "
-                    f"effective rank {'is one' if low else 'stays above one'}.",
+                    means,
+                    says=f"{kind.capitalize()}, depth {depth}, from αᴸ = {smallest:g}: in most "
+                    "seeds the mean effective rank of the patterns "
+                    f"{'is one' if low else 'stays above one'}.",
                     at_most=1.05 if low else None,
                     at_least=None if low else 1.2,
                 )
-                if not low and smallest == 1e-7 and values.count() > 1:
-                    counted = values.values[~np.isnan(values.values)]
-                    error = counted.std(ddof=1) / np.sqrt(counted.size)
-                    claim.value(
-                        "the trial's mean",
-                        abs(counted.mean() - TRIAL) / error,
-                        says=f"For L = 2 that mean ({counted.mean():.3f}) is within three standard "
-                        f"errors of an earlier run's, {TRIAL}.",
-                        at_most=3.0,
-                        place="(ours)",
-                    )
+                if not low and smallest == 1e-7:
+                    self._claim_about_trial(claim, means)
         self.claim_that_runs_count(claim, runs, share=0.99, loss=self.gate)
         return claim
+
+    @staticmethod
+    def _claim_about_trial(claim: Claims, means: xarray.DataArray) -> None:
+        words = f"For L = 2 the median of that mean is within {NEAR:g} of an earlier run's, {TRIAL}"
+        for side, least, most in (
+            ("not below", TRIAL - NEAR, None),
+            ("not above", None, TRIAL + NEAR),
+        ):
+            claim.median(
+                f"the trial's mean: {side}",
+                means,
+                says=f"{words}: {side}.",
+                at_least=least,
+                at_most=most,
+                place="(ours)",
+            )
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         """Means over each kind of pattern, and every pattern by itself at the smallest scale."""
@@ -109,10 +120,10 @@ class Fig4(GaussianExperiment):
         smallest, kinds = min(self.scale), self._kinds()
         panels = []
         for kind, names in kinds.items():
-            lines = mean_lines(
-                rank.sel(pattern=names), "scale", by="depth", label="L = {depth}", errors=3
-            )
-            marks = [rule, *(lines if names else ())]
+            marks: list[Mark] = [rule]
+            if names:  # patterns of a trial share its target: one mean a trial
+                means = rank.sel(pattern=names).mean("pattern")
+                marks += mean_lines(means, "scale", by="depth", label="L = {depth}", errors=3)
             panels.append(Panel(f"{len(names)} {kind} patterns", x, y, marks, legend="best"))
         order = [*kinds["connected"], *kinds["disconnected"]]
         places = np.arange(len(order), dtype=float)
@@ -137,5 +148,5 @@ class Fig4(GaussianExperiment):
             columns=3,
             caption=f"Targets of rank one, Gaussian factors, {len(self.seed)} trials for each "
             f"pattern and point, gradient flow to a loss of {self.goal:g}. Bands: three standard "
-            f"errors of the mean. {self.left_out(runs)} for a loss above {self.gate:g}.",
+            f"errors over the trials. {self.left_out(runs)} for a loss above {self.gate:g}.",
         )

@@ -25,13 +25,17 @@ from tacit.draw import (
     median_lines,
 )
 from tacit.experiments import Batch, Claims, Variable, at, fixed, swept
-from tacit.experiments.depth.completion import FlowExperiment
+from tacit.experiments.depth.completion import FlowExperiment, share_by_seed
 from tacit.experiments.depth.stages import StagedExperiment
 from tacit.measures import crossing, singular_values_or_nan, stable_ranks
 from tacit.theory.depth import lazy_condition
 
 STARTS = {"gaussian": "Gaussian", "identity": "α I"}
 ADDED = (1 / 36, 0.1, 0.2, 0.4, 1.0)
+_IDLE = (
+    "With so little to learn depth 2 loses nothing from Gaussian starts: a cold start ends at a "
+    "higher stable rank than a warm one. The few deep trials that count end at rank one both ways."
+)
 
 
 class Plasticity(StagedExperiment, FlowExperiment):
@@ -54,7 +58,7 @@ class Plasticity(StagedExperiment, FlowExperiment):
 
     presets = {
         "smoke": dict(depth=(2, 3), added=(1 / 36, 0.4), seed=range(2), tail_attempts=200),
-        "quick": {},
+        "quick": dict(seed=range(30)),
         "paper": dict(seed=range(40)),
     }
     batch_by = "depth"
@@ -137,12 +141,14 @@ class Plasticity(StagedExperiment, FlowExperiment):
         for added in sorted(self.added) if deepest > 2 else ():
             trials = at(gap, start="gaussian", added=added)
             trials = at(trials, depth=2) - at(trials, depth=deepest)
-            claim.mean(
+            claim.median(
                 f"depth {deepest} loses less, c = {added:.3g}",
                 trials,
-                says=f"Gaussian starts, c = {added:.3g}: the gap between warm and cold start is "
-                f"smaller at depth {deepest} than at depth 2.",
+                says=f"Gaussian starts, c = {added:.3g}: in most of the trials that end every "
+                "stage at both depths, the gap between warm and cold start is smaller at depth "
+                f"{deepest} than at depth 2.",
                 at_least=0.0,
+                fails_because=_IDLE if added <= example else "",
                 note=f"{int(trials.count())} of {trials.size} trials count, those that end every "
                 "stage at both depths: the smaller c, the fewer.",
                 place="section 4 (ours at this size)",
@@ -155,10 +161,11 @@ class Plasticity(StagedExperiment, FlowExperiment):
             at_most=1e-3,
             place="Theorem 3.3, m = ∞",
         )
-        claim.fraction(
+        claim.median(
             "runs that count",
-            self.counts(runs),
-            says=f"At least 90% of the runs reach a loss of {self.goal:g} in all three stages.",
+            share_by_seed(self.counts(runs)),
+            says=f"In most seeds at least 90% of the seed's runs reach a loss of {self.goal:g} in "
+            "all three stages.",
             at_least=0.9,
             fails_because="From Gaussian starts depth three and more ends pre-training at rank one "
             "with signs of its own; what is added contradicts them, and flow stays near the saddle "
@@ -169,12 +176,12 @@ class Plasticity(StagedExperiment, FlowExperiment):
         if deep and sizes and "gaussian" in self.start:
             part = runs.sel(start="gaussian", depth=deep, added=sizes)
             arrived = part["stage_outcome"].sel(stage="warm") == "converged"
-            claim.fraction(
+            claim.median(
                 "signs decide which warm starts arrive",
-                arrived == (part["wrong_signs"] == 0),
+                share_by_seed(arrived == (part["wrong_signs"] == 0)),
                 says="Gaussian starts, depth three and more, 0.2 ≤ c < 1: a warm start reaches the "
                 "goal when pre-training left no sign of the upper triangle wrong, and only then, "
-                "in at least 90% of the runs.",
+                "in at least 90% of the seed's runs in most seeds.",
                 at_least=0.9,
             )
         return claim

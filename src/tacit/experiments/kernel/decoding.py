@@ -44,7 +44,7 @@ class DecodingExperiment(WideExperiment):
     portion: tuple[str, ...] = swept(
         tuple(PORTIONS), "how much of the data is for training", choices=tuple(PORTIONS)
     )
-    seed: tuple[int, ...] = swept(range(6), "seed of the start and of the batches", low=0)
+    seed: tuple[int, ...] = swept(range(10), "seed of the start and of the batches", low=0)
     width: int = fixed(1000, "hidden units n of the RNN", low=2, high=10_000)
     steps: tuple[int, ...] = fixed(
         (0, 3, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500, 650, 800, 1000),

@@ -18,6 +18,11 @@ from tacit.experiments.kernel.decoding import (
     DecodingExperiment,
 )
 
+BELOW = (
+    "R² is far below zero at first, where it has no bound: the 46 sequences of this portion make "
+    "smaller steps than a batch of 128, so that after three of them the error is still about six "
+    "times the variance, and some per cent of that are more than 0.1"
+)
 STYLES = {"rnn": "solid", "scaled": "dashed", "plain": "solid"}
 
 
@@ -28,7 +33,7 @@ class Fig4(DecodingExperiment):
 
     presets = {
         "smoke": dict(portion="share", seed=range(2), width=40, steps=(0, 10, 30)),
-        "quick": dict(width=300, steps=(0, 3, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400)),
+        "quick": dict(width=600, seed=range(20), steps=(0, 3, 10, 20, 30, 50, 75, 100)),
         "paper": {},
     }
 
@@ -37,22 +42,24 @@ class Fig4(DecodingExperiment):
         rnn, scaled = (runs["r2"].sel(model=name, drop=True) for name in ("rnn", "scaled"))
         gap = abs(rnn - scaled)
         cases = (
-            ("all the way", gap, "never differ by more than 0.1 on the way"),
+            ("all the way", gap, "never differ by more than 0.1 on the way", BELOW),
             (
                 "once R² is positive",
                 gap.where(scaled >= 0),
                 "never differ by more than 0.1 from where the latter's is positive on, which "
                 "is what the paper's figure shows (all start far below zero)",
+                "",
             ),
         )
         for portion in self.portion:
-            for name, values, words in cases:
+            for name, values, words, because in cases:
                 claim.median(
                     f"{portion}: together {name}",
                     values.sel(portion=portion).max(("step", "direction")),
                     at_most=0.1,
-                    says=f"On {PORTIONS[portion]} the test R² of the RNN and of the "
-                    f"scaled convolution {words}, in either direction.",
+                    says=f"On {PORTIONS[portion]} the test R² of the RNN with n = {self.width:,} "
+                    f"and of the scaled convolution {words}, in either direction.",
+                    fails_because=because if portion == "share" else "",
                 )
         return claim
 

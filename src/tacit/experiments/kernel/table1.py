@@ -32,7 +32,7 @@ class Table1(DecodingExperiment):
 
     presets = {
         "smoke": dict(portion="share", seed=range(2), width=40, steps=(0, 30)),
-        "quick": dict(width=300, seed=range(10), steps=(0, 100, 400)),
+        "quick": dict(width=300, seed=range(20), steps=(0, 100, 400)),
         "paper": dict(seed=range(10), steps=(0, 100, 400, 1000)),
     }
 
@@ -49,7 +49,7 @@ class Table1(DecodingExperiment):
             better, worse = ("plain", "scaled") if whole else ("scaled", "plain")
             for number, direction in enumerate(DIRECTIONS):
                 scores = self.scores(runs, portion, direction)
-                data = f"{PORTIONS[portion]} in {direction}"
+                data = f"{PORTIONS[portion]} in {direction}, after {max(self.steps):,} steps"
                 told = "; ".join(
                     f"{words} {np.median(scores[name]):.3f} "
                     f"(paper {PAPER[portion][name][number]:.3f})"

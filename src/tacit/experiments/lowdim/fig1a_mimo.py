@@ -24,6 +24,11 @@ NARROW = (
     "the bound is fig1a's, for order five; at order six the 2d̂ lags below the threshold leave the "
     "tail a range of a few per cent only, though zero loss does not determine it"
 )
+SLOW = (
+    "near the bound: at the singular solution above the threshold steps of the polish shrink, and "
+    "with several channels it is on its way after 1,000 of them; from seed to seed the error is "
+    "between 1e-6 and 2e-3"
+)
 
 
 class Fig1aMimo(LengthsExperiment):
@@ -115,8 +120,9 @@ class Fig1aMimo(LengthsExperiment):
                 f"m = {m}: above",
                 above,
                 at_most=1e-3,
-                says=f"With m = {m}, the polished relative error at k = {edge} = 2⌈d̂/m⌉ + 1 is at "
-                "most 0.001.",
+                says=f"With m = {m}, the relative error at k = {edge} = 2⌈d̂/m⌉ + 1 is at most "
+                f"0.001 after at most {self.polish_steps:,} steps of the polish.",
+                note=SLOW if m > 1 else "",
             )
             claim.median(
                 f"m = {m}: jump",
@@ -124,15 +130,15 @@ class Fig1aMimo(LengthsExperiment):
                 at_least=10,
                 says=f"With m = {m}, it falls at least tenfold from k = {edge - 1} to k = {edge}.",
             )
-            reached = runs["polish_outcome"].sel(channels=m) == "converged"
             for side, easy in (("below", True), ("above", False)):
-                claim.fraction(
+                claim.median(
                     f"m = {m}: zero loss {side}",
-                    reached.sel(length=[k for k in self.length if (k < edge) == easy]),
+                    self.share_at_goal(runs.sel(channels=m), (runs["length"] < edge) == easy),
                     at_least=0.5 if easy else None,
                     at_most=None if easy else 0.5,
-                    says=f"With m = {m}, the polish reaches zero loss in "
-                    f"{'most' if easy else 'few'} runs {side} k = {edge}.",
+                    says=f"With m = {m}, the polish reaches zero loss in most seeds at half or "
+                    f"{'more' if easy else 'fewer'} of the lengths "
+                    f"{'k <' if easy else 'k ≥'} {edge}.",
                     place="Lemma 7 (ours), as in fig1a",
                 )
         return claim

@@ -31,7 +31,11 @@ class Fig2a(GRUExperiment):
 
     id, figure = "lowdim/fig2a", "Figure 2(a)"
 
-    presets = {"smoke": SMOKE, "quick": QUICK | {"length": (2, 4, 8, 10, 12, 16)}, "paper": {}}
+    presets = {
+        "smoke": SMOKE,
+        "quick": QUICK | dict(length=(4, 8, 10, 12, 16)),
+        "paper": {},
+    }
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, size = Claims("Figure 2(a), section 5.3"), self.teacher_width
@@ -39,20 +43,20 @@ class Fig2a(GRUExperiment):
         protocol = size >= 10  # quick's teachers are smaller, its budget shorter
         for teacher in self.teacher:
             error = errors.sel(teacher=teacher).sortby("length")
-            words, silent = f"Students of the {TEACHERS[teacher]}", teacher == "delay"
+            words, silent = f"Students of the {TEACHERS[teacher]}, {size} units", teacher == "delay"
             claim.median(
                 f"{teacher}: low above the threshold",
                 error.where(error["length"] >= 4 * size).max("length"),
                 at_most=LOW,
-                says=f"{words} have a relative error of at most {LOW} at every k ≥ {4 * size}, "
-                "four times its size.",
+                says=f"{words}, have after {self.steps:,} steps a relative error of at most {LOW} "
+                f"at every k ≥ {4 * size}, four times its size.",
                 fails_because=BUDGET if teacher == "slow" and not protocol else "",
             )
             claim.median(
                 f"{teacher}: high below it",
                 at(error, length=size),
                 at_least=HIGH,
-                says=f"{words} have a relative error of at least {HIGH} at k = {size}, its size.",
+                says=f"{words}, have a relative error of at least {HIGH} at k = {size}, its size.",
                 fails_because=PART if teacher == "fast" or (teacher == "slow" and protocol) else "",
             )
             falls = error.shift(length=1) / error  # NaN at the first length, which has no other
@@ -60,7 +64,7 @@ class Fig2a(GRUExperiment):
                 f"{teacher}: jump",
                 falls.max("length"),
                 at_least=JUMP,
-                says=f"{words} have an error that falls at least tenfold between some two "
+                says=f"{words}, have an error that falls at least tenfold between some two "
                 "neighbouring lengths of the grid.",
                 place="Figure 2(a): a critical threshold",
                 fails_because="" if silent else REVEALS,
@@ -69,7 +73,7 @@ class Fig2a(GRUExperiment):
                 f"{teacher}: decline",
                 error.isel(length=-1) / at(error, length=size),
                 at_most=0.5,
-                says=f"{words} at the longest k have at most half of the error at k = {size}: "
+                says=f"{words}, have at the longest k at most half of the error at k = {size}: "
                 "longer sequences help, jump or not.",
                 place="Figure 2(a)",
             )

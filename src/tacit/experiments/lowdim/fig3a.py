@@ -34,6 +34,10 @@ CONDITIONING = (
     "and neither 15,000 steps of Adam nor a flow to time 1e8 resolves the last of them: the "
     "decline is gradual"
 )
+NEAR = (
+    "near the bound: 15,000 steps of Adam end with errors from 0.002 to 0.04 over ten seeds, 0.011 "
+    "at the median; the flow leaves no doubt"
+)
 
 
 class Fig3a(LengthsExperiment):
@@ -109,6 +113,7 @@ class Fig3a(LengthsExperiment):
                     at_most=0.01,
                     says=f"{words}, the relative error at k = {above} is at most 0.01.",
                     fails_because="" if teacher == "well-conditioned" else CONDITIONING,
+                    note=NEAR if method == "adam" else "",
                 )
         if "well-conditioned" in self.teacher and "flow" in self.method:
             claim.median(

@@ -180,6 +180,12 @@ class LengthsExperiment(Experiment):
             scale = scale.where(scale > 0, (runs["target"] ** 2).sum("lag"))
         return runs["train_loss"] <= self.gate * scale
 
+    def share_at_goal(self, runs: xarray.Dataset, lengths: xarray.DataArray) -> xarray.DataArray:
+        """Of these training lengths of a seed, the share at which the polish reached the goal."""
+        ends = runs["polish_outcome"]
+        reached = (ends == "converged").astype(float)
+        return reached.where((ends != "") & lengths).mean("length")
+
     def panel(self, title: str, y: str | Axis, marks: Sequence[Mark]) -> Panel:
         """A panel against the training length, with a rule at twice the teacher's order."""
         rule = VerticalRule(2 * self.order + self.rule_offset, label="k = 2 × teacher order")

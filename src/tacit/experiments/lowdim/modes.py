@@ -60,7 +60,7 @@ class Modes(Experiment):
 
     presets = {
         "smoke": dict(scale=(1e-3, 1e-1), seed=(0, 1), early_looks=10, looks=3, last=1e3),
-        "quick": dict(scale=(1e-5, 1e-3, 1e-1), looks=30),
+        "quick": dict(scale=(1e-5, 1e-3, 1e-1), seed=range(8), looks=30),
         "paper": {},
     }
     batch_by = "teacher"
@@ -155,13 +155,14 @@ class Modes(Experiment):
         small, large = min(self.scale), max(self.scale)
         near = runs.sel(scale=[scale for scale in self.scale if scale <= NEAR_ZERO])
         times = self.appearances(near)
-        waits = (times / times.shift(singular_value=1)).values
-        claim.fraction(
+        waits = times / times.shift(singular_value=1)
+        in_order = (waits >= 1).where(np.isfinite(waits))
+        claim.median(
             "one after another",
-            waits[np.isfinite(waits)] >= 1,
+            in_order.mean(("scale", "singular_value")),
             at_least=0.95,
-            says=f"From scales up to {NEAR_ZERO:g}, modes appear in the order of the teacher's "
-            "singular values.",
+            says=f"From scales up to {NEAR_ZERO:g}, in most seeds at least 95% of the modes appear "
+            "in the order of the teacher's singular values.",
         )
         if near.sizes["scale"] >= 2:
             slope = _slope(self.first_rise(near))

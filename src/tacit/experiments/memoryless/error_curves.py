@@ -26,6 +26,10 @@ class ErrorCurvesExperiment(LengthsExperiment):
     def surprise(self, kind: str, model: str, gain: float) -> str:
         """Why a claim of the paper fails; empty where it holds."""
 
+    def remark(self, kind: str, model: str, gain: float) -> str:
+        """Why a claim that holds needs many seeds; empty where it does not."""
+        return ""
+
     @abc.abstractmethod
     def teachers(self) -> str:
         """The teachers in words."""
@@ -37,7 +41,8 @@ class ErrorCurvesExperiment(LengthsExperiment):
         forgetful = self.later(runs["forgetful_error"])
         lengths = f"{k + 1} … {self.horizon}"
         for gain, model in itertools.product(self.gain, self.model):
-            words = f"{MODELS[model]}, Xavier gain {gain:g}"
+            steps = self.steps_of(model)
+            words = f"{MODELS[model]}, Xavier gain {gain:g}, {steps:,} steps"
             name = f"{MODELS[model]}, gain {gain:g}: {{}}".format
             plain = at(later, model=model, gain=gain, data="plain")
             claim.median(
@@ -56,6 +61,7 @@ class ErrorCurvesExperiment(LengthsExperiment):
                     f"lag {k} and zero from it on.",
                     at_most=1,
                     fails_because=self.surprise("remembers", model, gain),
+                    note=self.remark("remembers", model, gain),
                 )
             claim.median(
                 name("adversary fits"),
@@ -64,14 +70,17 @@ class ErrorCurvesExperiment(LengthsExperiment):
                 f"is still at most {SMALL:g}.",
                 at_most=SMALL,
                 fails_because=self.surprise("adversary fits", model, gain),
+                note=self.remark("adversary fits", model, gain),
             )
             claim.median(
                 name("adversary is worse"),
                 at(later, model=model, gain=gain, data="adversarial") / plain,
                 says=f"{words}: over the lengths {lengths} adversarial data lead to at least "
-                f"{WORSE:g} times the error of plain data, seed by seed.",
+                f"{WORSE:g} times the error of plain data, seed by seed where both learned length "
+                f"{k}.",
                 at_least=WORSE,
                 fails_because=self.surprise("adversary is worse", model, gain),
+                note=self.remark("adversary is worse", model, gain),
             )
         return claim
 

@@ -37,7 +37,8 @@ class Fig5(LengthsExperiment):
     presets = {
         "smoke": dict(model=("linear", "gru"), order=(2, 6), seed=range(2), width=8, gated_width=4,
                       steps=100, gated_steps=20, sequences=10, gate=1.0),
-        "quick": dict(steps=3_000, gated_width=30, gated_steps=1_000, sequences=32),
+        "quick": dict(order=(1, 2, 4, 6), seed=range(20), steps=3_000, gated_width=30,
+                      gated_steps=1_000, sequences=32),
         "paper": {},
     }  # fmt: skip
 
@@ -59,9 +60,10 @@ class Fig5(LengthsExperiment):
                 claim.median(
                     f"{MODELS[model]}, gain {gain:g}: {case}",
                     later.sel(model=model, gain=gain, order=order),
-                    says=f"{MODELS[model]}, Xavier gain {gain:g}, teacher of order {order} "
-                    f"({case} for k = {k}): the mean squared error over the lengths {k + 1} … "
-                    f"{self.horizon} is {'at least' if above else 'at most'} {SMALL:g}.",
+                    says=f"{MODELS[model]}, Xavier gain {gain:g}, {self.steps_of(model):,} steps, "
+                    f"teacher of order {order} ({case} for k = {k}): the mean squared error "
+                    f"over the lengths {k + 1} … {self.horizon} is "
+                    f"{'at least' if above else 'at most'} {SMALL:g}.",
                     at_most=None if above else SMALL,
                     at_least=SMALL if above else None,
                     fails_because=self.surprise(case, model, gain),

@@ -107,6 +107,10 @@ class LengthsExperiment(Experiment):
         """The mean over the lengths beyond k."""
         return errors.where(errors["time"] > self.length).mean("time")
 
+    def steps_of(self, model: str) -> int:
+        """The steps of Adam that such a student makes at most."""
+        return self.steps if model == "linear" else self.gated_steps
+
     def orders(self, batch: Batch) -> np.ndarray:
         """The order of each cell's teacher; zero is memoryless."""
         return np.zeros(len(batch), int)

@@ -38,7 +38,7 @@ class Control(RegimeExperiment):
 
     presets = {
         "smoke": dict(length=8, gamma0=(0.03, 0.3, 3.0), seed=range(2), width=32, steps=2000),
-        "quick": dict(length=(6, 10), gamma0=(0.01, 0.1, 1.0, 10.0), width=64),
+        "quick": dict(length=(6, 8), gamma0=(0.01, 0.1, 1.0, 10.0), seed=range(20)),
         "paper": {},
     }
     chunk = {"seed": 5}

@@ -49,7 +49,7 @@ class Floor(RegimeExperiment):
             width=32,
             steps=200,
         ),
-        "quick": dict(gain=(0.3, 0.5, 1.0)),
+        "quick": dict(gain=(0.3, 0.5, 1.0), seed=range(20)),
         "paper": {},
     }
     chunk = {"seed": 10}

@@ -56,7 +56,10 @@ class Rotation(RegimeExperiment):
     presets = {
         "smoke": dict(width=32, length=10, gamma0=(0.01, 0.03, 0.3, 3.0), seed=range(2), steps=200),
         "quick": dict(
-            width=(32, 96), length=(8, 12), gamma0=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+            width=(32, 96),
+            length=(8, 12),
+            gamma0=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
+            seed=range(30),
         ),
         "paper": {},
     }
@@ -78,7 +81,8 @@ class Rotation(RegimeExperiment):
             slopes = self.slopes_below(runs, level)
             words = (
                 f"For κ ≤ {level:g} the angle is proportional to γ₀, so that the "
-                "rotation grows like its square: the slope in a log-log plot is"
+                "rotation grows like its square: the slope in a log-log plot, in the median over "
+                "widths and lengths, is"
             )
             claim.median(
                 f"κ ≤ {level:g}: slope at least 1.8",
@@ -124,13 +128,23 @@ class Rotation(RegimeExperiment):
         )
         return claim
 
-    def slopes_below(self, runs: xarray.Dataset, level: float) -> np.ndarray:
-        """Slopes of log rotation against log γ₀ where κ ≤ level, by width, length and seed."""
+    def slopes_below(self, runs: xarray.Dataset, level: float) -> xarray.DataArray:
+        """Slopes of log rotation against log γ₀ where κ ≤ level: one for each seed.
+
+        It is the median over those widths and lengths that have two points or more.
+        """
         turned = self.counted(runs, "rotation").where(runs["kappa"] <= level)
+        turned = turned.transpose("width", "length", "seed", "gamma0")
         scale = np.log(turned["gamma0"].values)
-        table = turned.transpose("width", "length", "seed", "gamma0").values
-        rows = [row for row in table.reshape(-1, scale.size) if np.sum(row > 0) >= 2]
-        return np.array([np.polyfit(scale[row > 0], np.log(row[row > 0]), 1)[0] for row in rows])
+
+        def slope(row: np.ndarray) -> float:
+            used = row > 0
+            return np.polyfit(scale[used], np.log(row[used]), 1)[0] if used.sum() >= 2 else np.nan
+
+        slopes = turned.isel(gamma0=0, drop=True).copy(
+            data=np.apply_along_axis(slope, -1, turned.values)
+        )
+        return slopes.median(("width", "length"), skipna=True)
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         ordered = runs.sortby(["width", "length", "gamma0"])

@@ -33,7 +33,7 @@ class Width(RegimeExperiment):
 
     presets = {
         "smoke": dict(width=(16, 32), gamma=(0.5, 1, 2, 4), seed=range(2), length=8, steps=200),
-        "quick": dict(width=(16, 32, 64, 128, 256), gamma=(0.5, 1, 2, 4, 8)),
+        "quick": dict(width=(16, 32, 64, 128, 256), gamma=(0.5, 1, 2, 4, 8), seed=range(30)),
         "paper": dict(seed=range(20)),
     }
     batch_by = "width"
@@ -76,21 +76,31 @@ class Width(RegimeExperiment):
             )
         pairs = self.quadrupled(error)
         words = "From (n, γ) to (4n, 2γ), which has the same γ₀, the error becomes no"
-        over = "times as large, in the median over all such pairs and seeds."
+        over = "times as large, in the median over all such pairs."
         worse, better = (f"one γ₀: width makes it no {word}" for word in ("worse", "better"))
-        claim.median(worse, pairs, at_most=1.5, says=f"{words} more than 1.50 {over}")
+        claim.median(
+            worse,
+            pairs,
+            at_most=1.5,
+            says=f"{words} more than 1.50 {over}",
+            note="among narrow students, up to n of about 32, the error still grows by a third to "
+            "a half; from n = 64 on it does not",
+        )
         claim.median(better, pairs, at_least=1 / 1.5, says=f"{words} less than 0.67 {over}")
         return claim
 
-    def quadrupled(self, error: xarray.DataArray) -> np.ndarray:
-        """Error at (4n, 2γ) over that at (n, γ), for all pairs on the grid and all seeds."""
+    def quadrupled(self, error: xarray.DataArray) -> xarray.DataArray:
+        """Error at (4n, 2γ) over that at (n, γ): by seed, the median over all pairs on the grid."""
         ratios = [
-            error.sel(width=4 * n, gamma=2 * gamma) / error.sel(width=n, gamma=gamma)
+            error.sel(width=4 * n, gamma=2 * gamma, drop=True)
+            / error.sel(width=n, gamma=gamma, drop=True)
             for n in self.width
             for gamma in self.gamma
             if 4 * n in self.width and 2 * gamma in self.gamma
         ]
-        return np.array([ratio.values for ratio in ratios]).ravel()
+        if not ratios:  # no pair, no number: the claims stay undecided
+            return error.isel(width=0, gamma=0, drop=True) * np.nan
+        return xarray.concat(ratios, "pair").median("pair", skipna=True)
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         ordered = runs.sortby(["width", "gamma"])
@@ -148,7 +158,9 @@ class Width(RegimeExperiment):
         for colour, gamma in enumerate(g for g in gammas if g in (0.5, 1.0, 2.0, 4.0)):
             # Every fourfold width has twice the γ.
             pairs = [(w, gamma * np.sqrt(w / widths[0])) for w in widths]
-            found = [error.sel(width=w, gamma=g) for w, g in pairs if g in gammas]
+            found = [
+                error.sel(width=w, gamma=g).drop_vars("gamma") for w, g in pairs if g in gammas
+            ]
             if len(found) >= 2:
                 line, label = (
                     xarray.concat(found, "width"),

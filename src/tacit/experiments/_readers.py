@@ -1,0 +1,107 @@
+"""Which cells a claim reads, found by changing cells and looking whether the claim changes."""
+
+import itertools
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.claims import Claim
+from tacit.experiments._experiment import Experiment
+
+if TYPE_CHECKING:
+    import xarray
+
+SEED = "seed"
+
+Column = tuple[Any, ...]
+"""The cells of all seeds at one combination of the other axes: its values, in the axes' order."""
+
+_FINE = 64  # columns beyond which a claim's cells are known by axis only
+
+
+def columns(experiment: Experiment) -> Iterator[Column]:
+    """Every combination of the axes but the seed."""
+    return itertools.product(*(v for name, v in experiment.axes().items() if name != SEED))
+
+
+def columns_read(
+    experiment: Experiment, runs: "xarray.Dataset", claims: Sequence[Claim]
+) -> dict[str, frozenset[Column]]:
+    """The columns that each of some claims reads, by the claim's name.
+
+    Cells are taken away, then made very large, then very small (a maximum does not miss a cell that
+    is not the largest). First along each axis, value by value, then column by column among what is
+    left, unless that is many. A claim that cannot be made then is taken to read the cells.
+    """
+    work = _Altered(experiment, runs)
+    axes = {name: v for name, v in experiment.axes().items() if name != SEED}
+    along: dict[str, dict[str, list[Any]]] = {
+        claim.name: {name: [] for name in axes} for claim in claims
+    }
+    for name, values in axes.items():
+        for value in values:
+            for claim in work.changed(claims, {name: value}):
+                along[claim.name][name].append(value)
+    found = {}
+    for claim in claims:
+        # An axis along which no single value matters (a maximum, say) is read whole.
+        kept = [along[claim.name][name] or list(axes[name]) for name in axes]
+        found[claim.name] = frozenset(itertools.product(*kept))
+    for column in {c for cs in found.values() if 1 < len(cs) <= _FINE for c in cs}:
+        asked = [claim for claim in claims if 1 < len(found[claim.name]) <= _FINE]
+        asked = [claim for claim in asked if column in found[claim.name]]
+        changed = work.changed(asked, dict(zip(axes, column, strict=True)))
+        for claim in asked:
+            if claim not in changed and len(found[claim.name]) > 1:
+                found[claim.name] -= {column}
+    return found
+
+
+_HUGE = 1e30
+# By kind of array (floats, words, booleans, the rest are integers): what is put into the cells.
+_PROBES = (
+    {"f": np.nan, "U": "failed", "b": False, "i": -1},
+    {"f": _HUGE, "U": "converged", "b": True, "i": 10**6},
+    {"f": -_HUGE, "U": "converged", "b": False, "i": -(10**6)},
+)
+
+
+class _Altered:
+    """The dataset with other values in some cells, and the claims that come out otherwise."""
+
+    def __init__(self, experiment: Experiment, runs: "xarray.Dataset") -> None:
+        self._experiment = experiment
+        self._runs = runs.copy(deep=True)
+
+    def changed(self, claims: Sequence[Claim], where: Mapping[str, Any]) -> list[Claim]:
+        """The claims that are not the same when the cells at these labels are altered."""
+        open_ones = list(claims)
+        for probe in _PROBES:
+            if open_ones:
+                made = self._made(where, probe)
+                open_ones = [
+                    c for c in open_ones if made is not None and _same(c, made.get(c.name))
+                ]
+        return [claim for claim in claims if claim not in open_ones]
+
+    def _made(self, where: Mapping[str, Any], probe: Mapping[str, Any]) -> dict[str, Claim] | None:
+        """The claims by name with a probe in some cells; None if they cannot be made."""
+        arrays = dict(self._runs.data_vars)
+        kept = {name: array.loc[dict(where)].values.copy() for name, array in arrays.items()}
+        try:
+            for array in arrays.values():
+                array.loc[dict(where)] = probe.get(array.dtype.kind, probe["i"])
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return {claim.name: claim for claim in self._experiment.claims(self._runs)}
+        except Exception:  # what a claim does with such cells is its own affair
+            return None
+        finally:
+            for name, array in arrays.items():
+                array.loc[dict(where)] = kept[name]
+
+
+def _same(claim: Claim, other: Claim | None) -> bool:
+    return other is not None and np.array_equal(claim.values, other.values, equal_nan=True)
