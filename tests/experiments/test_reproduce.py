@@ -57,7 +57,7 @@ def test_end_to_end(run, tmp_path):
 
     record = json.loads((folder / "claims.json").read_text())
     assert record == json.loads(json.dumps(result.record()))
-    assert result.to_dict() == {**result.record(), "seconds": round(result.seconds, 3)}
+    assert result.to_dict() == {**result.record(), **result.costs()}
     assert list(record) == [
         "experiment",
         "title",
@@ -66,6 +66,7 @@ def test_end_to_end(run, tmp_path):
         "preset",
         "claims",
         "outcomes",
+        "verdicts",
         "as_expected",
         "parameters",
         "digest",
@@ -73,7 +74,7 @@ def test_end_to_end(run, tmp_path):
     ]
     assert (record["paper"], record["title"]) == ("A book on dice", result.experiment.summary)
     run_record = json.loads((folder / "run.json").read_text())
-    assert run_record == {"seconds": pytest.approx(result.seconds, abs=1e-3)}
+    assert run_record == {"seconds": pytest.approx(result.seconds, abs=1e-3), "efforts": {}}
     assert last_result("toy/die", tmp_path / "results") == record
     assert last_result("toy/other", tmp_path / "results") is None
     (folder / "claims.json").write_text("{")
@@ -103,7 +104,7 @@ def test_another_analysis_needs_no_new_cells(run):
 def test_a_figure_says_what_is_undecided_and_what_is_unexpected(run):
     few = run(seeds=2)
     assert [c.verdict for c in few.claims] == ["undecided", "undecided"]
-    assert few.as_expected
+    assert few.as_expected is None
     assert few.figure().banner == "Undecided: small, all end"
     bad = run(throws=[1, 2], sides=100)
     assert not bad.as_expected

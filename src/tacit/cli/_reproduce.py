@@ -136,7 +136,7 @@ def _record(made: Reproduction, *, compare: bool) -> dict[str, Any]:
 
 
 def _exit_code(records: Sequence[dict[str, Any]]) -> int:
-    """0 if all is as expected, 1 if something is not, moved or failed, 3 if claims are undecided."""
+    """0 if all is as expected, 1 if something is not, moved or failed, 3 if undecided."""
     ran = [record for record in records if "skipped" not in record]
     if any(record.get("moved") for record in ran):
         return 1

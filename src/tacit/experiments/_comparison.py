@@ -37,9 +37,10 @@ def compared(run: "Reproduction") -> Comparison:
     now, preset = in_words(experiment), in_words(type(experiment).from_preset(run.preset))
     other = [name for name in now if now[name] != preset[name]]
     if other:
+        verb = "differ" if len(other) > 1 else "differs"
         return Comparison(
-            unable=f"nothing is compared: {', '.join(other)} {'differ' if other[1:] else 'differs'} "
-            f"from the preset {run.preset}, which the reference is of"
+            unable=f"nothing is compared: {', '.join(other)} {verb} from the preset {run.preset}, "
+            "which the reference is of"
         )
     if reference.digest is None or reference.parameters is None:
         return Comparison(
