@@ -155,7 +155,7 @@ def test_stored_cells_are_not_computed_again(own: Path, tmp_path: Path):
 
 
 def test_compare_tells_what_moved_and_exits_with_1(own: Path, tmp_path: Path):
-    asked = ("reproduce", "own.py", "--compare")
+    asked = ("reproduce", "coin.py", "--compare")
     done = tacit(*asked, cwd=tmp_path)
     assert done.returncode == 0
     assert "there is no reference for mine/coin at quick" in done.stdout
