@@ -154,6 +154,33 @@ def test_stored_cells_are_not_computed_again(own: Path, tmp_path: Path):
     assert (tmp_path / "results" / "mine" / "coin" / "store.old-1").is_dir()
 
 
+def test_compare_tells_what_moved_and_exits_with_1(own: Path, tmp_path: Path):
+    asked = ("reproduce", "coin.py", "--compare")
+    done = tacit(*asked, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "there is no reference for mine/coin at quick" in done.stdout
+    (tmp_path / "reference").mkdir()
+    reference = tmp_path / "reference" / "coin.quick.json"
+    reference.write_bytes((tmp_path / "results/mine/coin/claims.json").read_bytes())
+    done = tacit(*asked, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "nothing moved against the reference" in done.stdout
+
+    own.write_text(own.read_text().replace('batch.one("bias"))', '0.99 * batch.one("bias"))'))
+    done = tacit(*asked, "--fresh", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "moved: heads (digest): " in done.stdout
+    moved = json.loads(tacit(*asked, "--json", cwd=tmp_path).stdout)["moved"]
+    assert {"digest", "measured"} <= {movement["kind"] for movement in moved}
+    assert all(set(movement) == {"name", "kind", "sentence"} for movement in moved)
+
+    done = tacit(*asked, "--json", "--set", "throws=300", cwd=tmp_path)
+    record = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert record["moved"] is None
+    assert "throws differs from the preset quick" in record["not_compared"]
+
+
 def test_an_unexpected_verdict_exits_with_1(tmp_path: Path):
     (tmp_path / "coin.py").write_text(OWN.replace("AT_LEAST", "0.7"))
     done = tacit("reproduce", "coin.py", "--results", "elsewhere", cwd=tmp_path)

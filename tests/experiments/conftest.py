@@ -56,9 +56,9 @@ class Die(Experiment):
     def claims(self, runs):
         claim = Claims("page 1")
         errors = self.counted(runs, "error").isel(horizon=-1)
-        most = errors.sel(throws=max(self.throws))
+        most = errors.sel(throws=max(self.throws)).isel(kind=0)
         claim.median("small", most, says="it is small", at_most=self.bound)
-        done = runs["outcome"] == "converged"
+        done = (runs["outcome"] == "converged").all(["throws", "kind"])
         claim.fraction("all end", done, says="runs end", at_least=0.5)
         return claim
 

@@ -1,5 +1,6 @@
 """A user's own experiment, end to end."""
 
+import dataclasses
 import json
 import multiprocessing
 import os
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 from tacit.experiments import (
+    Claims,
+    Comparison,
     Experiment,
     ReproductionError,
     UsageError,
@@ -54,7 +57,7 @@ def test_end_to_end(run, tmp_path):
 
     record = json.loads((folder / "claims.json").read_text())
     assert record == json.loads(json.dumps(result.record()))
-    assert result.to_dict() == {**result.record(), "seconds": round(result.seconds, 3)}
+    assert result.to_dict() == {**result.record(), **result.costs()}
     assert list(record) == [
         "experiment",
         "title",
@@ -63,11 +66,15 @@ def test_end_to_end(run, tmp_path):
         "preset",
         "claims",
         "outcomes",
+        "verdicts",
         "as_expected",
+        "parameters",
+        "digest",
+        "rounding",
     ]
     assert (record["paper"], record["title"]) == ("A book on dice", result.experiment.summary)
     run_record = json.loads((folder / "run.json").read_text())
-    assert run_record == {"seconds": pytest.approx(result.seconds, abs=1e-3)}
+    assert run_record == {"seconds": pytest.approx(result.seconds, abs=1e-3), "efforts": {}}
     assert last_result("toy/die", tmp_path / "results") == record
     assert last_result("toy/other", tmp_path / "results") is None
     (folder / "claims.json").write_text("{")
@@ -97,7 +104,7 @@ def test_another_analysis_needs_no_new_cells(run):
 def test_a_figure_says_what_is_undecided_and_what_is_unexpected(run):
     few = run(seeds=2)
     assert [c.verdict for c in few.claims] == ["undecided", "undecided"]
-    assert few.as_expected
+    assert few.as_expected is None
     assert few.figure().banner == "Undecided: small, all end"
     bad = run(throws=[1, 2], sides=100)
     assert not bad.as_expected
@@ -181,7 +188,7 @@ def test_an_experiment_with_its_parameters(toy, tmp_path):
     assert (result.preset, result.experiment) == ("own", mine)
     assert list(result.dataset["throws"].values) == [10, 50]
     assert result.summary.computed_cells == 4
-    assert result.compare() is None
+    assert result.compare().unable == "there is no reference for toy/die at own"
     more = reproduce(mine, results=tmp_path, seeds=3, sides=6)
     assert more.experiment == kind(throws=(10, 50), seed=range(3))
     assert more.summary.computed_cells == 2
@@ -269,18 +276,79 @@ def test_the_results_folder(monkeypatch, tmp_path):
     assert str(results_folder("elsewhere")) == "elsewhere"
 
 
-def test_comparison_with_the_committed_reference(run, toy):
+@pytest.fixture
+def committed(run):
+    """A run at `quick`, and the path of the reference that it became."""
     result = run()
-    assert result.compare() is None
+    path = reference_path(result.experiment, "quick")
+    path.parent.mkdir()
+    path.write_bytes((result.path / "claims.json").read_bytes())
+    return result, path
+
+
+def test_a_run_without_a_reference(run, toy):
+    result = run()
+    assert reference_path(result.experiment, "quick") == toy.parent / "reference" / "die.quick.json"
     assert load_reference(result.experiment, "quick") is None
-    reference = reference_path(result.experiment, "quick")
-    assert reference == toy.parent / "reference" / "die.quick.json"
-    reference.parent.mkdir()
-    reference.write_bytes((result.path / "claims.json").read_bytes())
-    assert load_reference(result.experiment, "quick") == list(result.claims)
-    assert result.compare() == []
-    moved = run(throws=[1, 2], sides=100).compare()
-    assert [(m.name, m.kind) for m in moved] == [("small", "verdict"), ("small", "measured")]
+    assert result.compare().unable == "there is no reference for toy/die at quick"
+
+
+def test_comparison_with_the_committed_reference(committed):
+    result, _ = committed
+    reference = load_reference(result.experiment, "quick")
+    assert reference.claims == result.claims
+    assert reference.digest == result.digest
+    assert reference.parameters["seed"] == "0, …, 7"
+    assert result.compare() == Comparison()
+
+
+def test_a_change_of_the_program_is_seen_where_it_is(committed, run, toy):
+    toy.write_text(toy.read_text().replace("mean = (self.sides + 1) / 2", "mean = 3.51"))
+    result = run(fresh=True)
+    assert {(m.name, m.kind) for m in result.compare().moved} == {
+        ("small", "measured"),
+        ("error", "digest"),
+    }
+
+
+def test_another_default_is_named(committed, run, toy):
+    toy.write_text(toy.read_text().replace("fixed(6,", "fixed(8,"))
+    first = run().compare().moved[0]
+    assert (first.name, first.kind, first.sentence) == ("sides", "parameters", "6 became 8")
+
+
+def test_other_parameters_are_not_compared(committed, run):
+    found = run(throws=[1, 2], seeds=3).compare()
+    assert found.moved == ()
+    assert "throws, seed differ from the preset quick" in found.unable
+
+
+def test_a_reference_of_an_older_tacit_must_be_made_again(committed):
+    result, path = committed
+    record = json.loads(path.read_text())
+    del record["digest"], record["parameters"], record["rounding"]
+    path.write_text(json.dumps(record))
+    assert "has no digest: make it again" in result.compare().unable
+
+
+def test_a_reference_of_another_machine_is_compared_less_closely(committed, run):
+    result, path = committed
+    record = json.loads(path.read_text())
+    record["digest"]["error"]["size"] *= 1.01
+    path.write_text(json.dumps(record))
+    assert [(m.name, m.kind) for m in result.compare().moved] == [("error", "digest")]
+    path.write_text(json.dumps(record | {"rounding": "an abacus"}))
+    found = result.compare()
+    assert found.moved == ()
+    assert "an abacus" in found.remark
+
+
+def test_a_run_with_further_seeds_is_compared_on_those_of_the_preset(committed):
+    result, _ = committed
+    more = Claims("page 1")
+    more.median("small", [0.1] * 30, says="it is small", at_most=0.3)
+    claims = tuple(more[0] if claim.name == "small" else claim for claim in result.claims)
+    assert dataclasses.replace(result, claims=claims).compare().moved == ()
 
 
 def test_two_claims_of_one_name_are_refused(run, toy):

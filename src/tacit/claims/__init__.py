@@ -2,12 +2,13 @@
 
 from tacit.claims._claim import VERDICTS, Claim, Expected, Relation, Verdict
 from tacit.claims._claims import Claims
-from tacit.claims._compare import Movement, compare
+from tacit.claims._compare import CHANGE, Movement, compare, same, seeds_of
 from tacit.claims._evidence import ENOUGH, e_value, seeds_to_decide
 from tacit.claims._family import decide_all
 from tacit.claims._intervals import fraction_interval, median_interval
 
 __all__ = [
+    "CHANGE",
     "ENOUGH",
     "VERDICTS",
     "Claim",
@@ -21,5 +22,7 @@ __all__ = [
     "e_value",
     "fraction_interval",
     "median_interval",
+    "same",
+    "seeds_of",
     "seeds_to_decide",
 ]

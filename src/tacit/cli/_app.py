@@ -142,7 +142,7 @@ def reproduce_command(
         ),
     ] = 400,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Show what moved since the committed reference.")
+        bool, typer.Option("--compare", help="Tell what moved since the committed reference.")
     ] = False,
     as_json: AsJson = False,
 ) -> int:

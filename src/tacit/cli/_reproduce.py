@@ -128,14 +128,18 @@ def _free_programs() -> None:
 def _record(made: Reproduction, *, compare: bool) -> dict[str, Any]:
     record = made.to_dict()
     if compare:
-        moved = made.compare()
-        record["moved"] = None if moved is None else [f"{m.name}: {m.sentence}" for m in moved]
+        found = made.compare()
+        record["moved"] = None if found.unable else [vars(movement) for movement in found.moved]
+        if found.unable:
+            record["not_compared"] = found.unable
     return record
 
 
 def _exit_code(records: Sequence[dict[str, Any]]) -> int:
-    """0 if all is as expected, 1 if something is not or failed, 3 if claims are undecided."""
+    """0 if all is as expected, 1 if something is not, moved or failed, 3 if undecided."""
     ran = [record for record in records if "skipped" not in record]
+    if any(record.get("moved") for record in ran):
+        return 1
     if any("error" in r or r["as_expected"] is False or "failed" in r["outcomes"] for r in ran):
         return 1
     return UNDECIDED if any(record["as_expected"] is None for record in ran) else 0
@@ -209,14 +213,19 @@ def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
     for warning in made.warnings:
         print(f"tacit: {warning}", file=sys.stderr)
     if compare:
-        moved = made.compare()
-        if moved is None:
-            console.print(f"  there is no reference for {made.experiment.id} at {made.preset}")
-        elif not moved:
-            console.print("  nothing moved against the reference")
-        else:
-            for movement in moved:
-                console.print(f"  moved: {movement.name}: {movement.sentence}")
+        _tell_moved(console, made)
+
+
+def _tell_moved(console: "Console", made: Reproduction) -> None:
+    found = made.compare()
+    if found.unable or not found.moved:
+        console.print(f"  {found.unable or 'nothing moved against the reference'}", markup=False)
+    if found.remark:
+        console.print(f"  {found.remark}", markup=False)
+    for movement in found.moved:
+        console.print(
+            f"  moved: {movement.name} ({movement.kind}): {movement.sentence}", markup=False
+        )
 
 
 def _seeds(claim: "Claim") -> str:

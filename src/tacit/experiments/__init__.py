@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tacit.claims import Claims
     from tacit.experiments._accelerator import accelerated
     from tacit.experiments._catalogue import Entry
+    from tacit.experiments._comparison import Comparison
     from tacit.experiments._declaration import planned
     from tacit.experiments._errors import ReproductionError, UsageError
     from tacit.experiments._experiment import OUTCOMES, Experiment
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     )
     from tacit.experiments._more_seeds import TOO_MANY_SEEDS, Effort
     from tacit.experiments._parameter import Parameter, fixed, swept
-    from tacit.experiments._reference import load_reference, reference_path
+    from tacit.experiments._reference import Reference, load_reference, reference_path
     from tacit.experiments._registry import find_experiment
     from tacit.experiments._reproduction import Reproduction
     from tacit.experiments._rows import stacked
@@ -41,11 +42,13 @@ __all__ = [
     "TOO_MANY_SEEDS",
     "Batch",
     "Claims",
+    "Comparison",
     "Effort",
     "Entry",
     "Experiment",
     "Grid",
     "Parameter",
+    "Reference",
     "Reproduction",
     "ReproductionError",
     "UsageError",
@@ -72,6 +75,7 @@ _ROOMS = {
     "tacit.claims": ("Claims",),
     "tacit.experiments._accelerator": ("accelerated",),
     "tacit.experiments._catalogue": ("Entry",),
+    "tacit.experiments._comparison": ("Comparison",),
     "tacit.experiments._declaration": ("planned",),
     "tacit.experiments._errors": ("ReproductionError", "UsageError"),
     "tacit.experiments._experiment": ("OUTCOMES", "Experiment"),
@@ -83,7 +87,7 @@ _ROOMS = {
     ),
     "tacit.experiments._more_seeds": ("TOO_MANY_SEEDS", "Effort"),
     "tacit.experiments._parameter": ("Parameter", "fixed", "swept"),
-    "tacit.experiments._reference": ("load_reference", "reference_path"),
+    "tacit.experiments._reference": ("Reference", "load_reference", "reference_path"),
     "tacit.experiments._registry": ("find_experiment",),
     "tacit.experiments._reproduction": ("Reproduction",),
     "tacit.experiments._rows": ("stacked",),

@@ -1,16 +1,20 @@
 """What a run of an experiment gives back."""
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.claims import VERDICTS, Claim, Movement, compare
+from tacit.claims import VERDICTS, Claim
+from tacit.experiments._comparison import Comparison, compared
+from tacit.experiments._digest import Digest, digest_of
 from tacit.experiments._errors import UsageError
 from tacit.experiments._experiment import Experiment
 from tacit.experiments._more_seeds import Effort
-from tacit.experiments._reference import load_reference
+from tacit.experiments._reference import in_words
+from tacit.store import rounding
 from tacit.sweep import SweepSummary
 
 if TYPE_CHECKING:
@@ -96,10 +100,14 @@ class Reproduction:
         figure = dataclasses.replace(figure, caption=caption)
         return figure.with_banner("; ".join(notices)) if notices else figure
 
-    def compare(self) -> list[Movement] | None:
-        """What moved since the committed reference of this preset; None when there is none."""
-        reference = load_reference(self.experiment, self.preset)
-        return None if reference is None else compare(self.claims, reference)
+    @functools.cached_property
+    def digest(self) -> Digest:
+        """The stored variables in a few numbers each; see `compare`."""
+        return digest_of(self.dataset, self.experiment.stored())
+
+    def compare(self) -> Comparison:
+        """What moved since the committed reference of this preset, if there is one."""
+        return compared(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The run in JSON's types, as `--json` prints it."""
@@ -124,4 +132,7 @@ class Reproduction:
             "outcomes": dict(self.outcomes),
             "verdicts": self.verdicts,
             "as_expected": self.as_expected,
+            "parameters": in_words(self.experiment),
+            "digest": self.digest,
+            "rounding": rounding(),
         }

@@ -6,7 +6,7 @@ from tacit.store._failures import FailedCells
 from tacit.store._key import canonical, cell_key
 from tacit.store._names import PRESENT
 from tacit.store._plan import Plan
-from tacit.store._provenance import device, precision, provenance
+from tacit.store._provenance import device, precision, provenance, rounding
 from tacit.store._reservation import Lock
 from tacit.store._status import FailedCell, Status
 from tacit.store._store import Store, stores_in
@@ -29,6 +29,7 @@ __all__ = [
     "device",
     "precision",
     "provenance",
+    "rounding",
     "stores_in",
     "write_atomically",
 ]

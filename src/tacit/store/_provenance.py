@@ -3,6 +3,7 @@
 Nothing in it names a host or a path, and equality between runs never looks at it.
 """
 
+import contextlib
 import functools
 import platform
 import subprocess
@@ -18,6 +19,14 @@ from tacit._version import __version__
 from tacit.store._key import canonical
 
 _PACKAGES = ("diffrax", "equinox", "jax", "jaxlib", "numpy", "optax", "scipy", "xarray")
+_ROUNDING = (
+    "jaxlib",
+    "jax-cuda12-plugin",
+    "jax-cuda13-plugin",
+    "jax-rocm7-plugin",
+    "numpy",
+    "scipy",
+)
 
 
 @functools.cache
@@ -66,6 +75,31 @@ def device() -> str:
     except RuntimeError:  # JAX is there and finds no device: the cells did not use it
         return f"cpu: {platform.machine()}"
     return f"{first.platform}: {first.device_kind}"
+
+
+@functools.cache
+def rounding() -> str:
+    """What the rounding errors of this process depend on: its processor, and the packages.
+
+    Where this is the same, the same program gives the same bits. A GPU shows by JAX's plug-in for
+    it: to ask JAX would start it, in processes that only hand out work.
+    """
+    packages = []
+    for name in _ROUNDING:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            packages.append(f"{name} {metadata.version(name)}")
+    return ", ".join([*_processor(), *packages])
+
+
+def _processor() -> list[str]:
+    """Its kind and, where the system tells, its model and widest vector instructions."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return [platform.machine(), platform.processor()]
+    facts = {key.strip(): value.strip() for key, _, value in (x.partition(":") for x in lines)}
+    widest = [word for word in ("avx512f", "avx2", "avx") if word in facts.get("flags", "").split()]
+    return [platform.machine(), facts.get("model name", "unnamed processor"), *widest[:1]]
 
 
 def precision(arrays: Mapping[str, np.ndarray]) -> str:

@@ -157,6 +157,6 @@ def test_smoke_on_sst2(tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_committed_reference_is_as_expected(name):
-    claims = load_reference(find_experiment(name), "quick")
+    claims = load_reference(find_experiment(name), "quick").claims
     assert claims is not None
     assert not any(claim.as_expected is False for claim in claims)

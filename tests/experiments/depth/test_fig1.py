@@ -78,7 +78,7 @@ def test_other_methods_are_options(smoke, tmp_path):
 
 @pytest.mark.parametrize("preset", ["quick", "paper"])
 def test_the_committed_reference_is_decided_and_as_expected(preset):
-    claims = load_reference(find_experiment("depth/fig1"), preset)
+    claims = load_reference(find_experiment("depth/fig1"), preset).claims
     assert claims is not None
     assert all(claim.verdict in (claim.expected, "at the bound") for claim in claims)
 

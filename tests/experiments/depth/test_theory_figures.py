@@ -86,6 +86,6 @@ def test_the_plane_holds_theory_everywhere_and_flow_where_asked(plane):
 
 @pytest.mark.parametrize("name", [*CURVES, "depth/fig9", "depth/phase"])
 def test_the_committed_reference_is_as_expected(name):
-    claims = load_reference(find_experiment(name), "quick")
+    claims = load_reference(find_experiment(name), "quick").claims
     assert claims is not None
     assert all(claim.verdict == claim.expected for claim in claims)

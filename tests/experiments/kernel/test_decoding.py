@@ -59,6 +59,6 @@ def test_smoke_on_the_recording(tmp_path):
 
 @pytest.mark.parametrize("name", ["kernel/fig4", "kernel/table1"])
 def test_the_committed_reference_is_as_expected(name):
-    claims = load_reference(find_experiment(name), "quick")
+    claims = load_reference(find_experiment(name), "quick").claims
     assert claims is not None
     assert not [claim.name for claim in claims if claim.as_expected is False]

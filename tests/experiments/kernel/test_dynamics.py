@@ -72,6 +72,6 @@ def test_epochs_must_increase():
 
 @pytest.mark.parametrize("name", ["kernel/fig1", "kernel/fig2", "kernel/width"])
 def test_the_committed_reference_is_as_expected(name):
-    claims = load_reference(find_experiment(name), "quick")
+    claims = load_reference(find_experiment(name), "quick").claims
     assert claims is not None
     assert not [claim.name for claim in claims if claim.as_expected is False]

@@ -47,6 +47,6 @@ def test_the_crossing_is_interpolated():
 
 
 def test_the_committed_reference_is_as_expected():
-    claims = load_reference(find_experiment("kernel/fig3"), "quick")
+    claims = load_reference(find_experiment("kernel/fig3"), "quick").claims
     assert claims is not None
     assert not [claim.name for claim in claims if claim.as_expected is False]

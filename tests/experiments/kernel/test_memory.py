@@ -50,6 +50,6 @@ def test_the_recorded_steps_go_to_the_budget():
 
 
 def test_the_committed_reference_is_as_expected():
-    claims = load_reference(find_experiment("kernel/memory"), "quick")
+    claims = load_reference(find_experiment("kernel/memory"), "quick").claims
     assert claims is not None
     assert not [claim.name for claim in claims if claim.as_expected is False]

@@ -150,7 +150,7 @@ def test_a_grid_without_the_threshold_has_nothing_to_say_of_it():
 
 @pytest.mark.parametrize("preset", ["quick", "paper"])
 def test_the_committed_reference_is_as_expected(preset):
-    claims = load_reference(find_experiment("lowdim/fig1a"), preset)
+    claims = load_reference(find_experiment("lowdim/fig1a"), preset).claims
     assert claims is not None
     assert [claim.name for claim in claims if claim.as_expected is False] == []
     undecided = {claim.name for claim in claims if claim.verdict == "undecided"}

@@ -136,7 +136,7 @@ def test_fig2b_draws_what_fig2a_stored(smoke):
 
 @pytest.mark.parametrize("name", ["lowdim/fig2a", "lowdim/fig2b"])
 def test_the_committed_reference_is_as_expected(name):
-    claims = load_reference(find_experiment(name), "quick")
+    claims = load_reference(find_experiment(name), "quick").claims
     assert claims is not None
     assert [claim.name for claim in claims if claim.as_expected is False] == []
 

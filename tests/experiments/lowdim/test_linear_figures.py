@@ -105,7 +105,7 @@ def test_horizons_must_leave_a_tail(kind):
 
 @pytest.mark.parametrize("name", [*LENGTHS, "fig5", "fig1a-mimo", "modes"])
 def test_the_committed_reference_is_as_expected(name):
-    claims = load_reference(find_experiment(f"lowdim/{name}"), "quick")
+    claims = load_reference(find_experiment(f"lowdim/{name}"), "quick").claims
     assert claims is not None
     assert [claim.name for claim in claims if claim.as_expected is False] == []
     assert any(claim.verdict != "undecided" for claim in claims)

@@ -90,7 +90,7 @@ def test_a_grid_on_one_side_of_the_threshold_leaves_the_other_undecided():
 
 @pytest.mark.parametrize("preset", ["quick", "paper"])
 def test_the_committed_reference_is_as_expected(preset):
-    claims = load_reference(find_experiment("lowdim/threshold"), preset)
+    claims = load_reference(find_experiment("lowdim/threshold"), preset).claims
     assert claims is not None
     assert all(claim.as_expected and claim.verdict == "holds" for claim in claims)
 

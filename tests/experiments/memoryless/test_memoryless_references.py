@@ -7,7 +7,7 @@ from tacit.experiments import find_experiment, load_reference
 
 @pytest.mark.parametrize("figure", ["fig1", "fig2", "fig3", "fig4", "fig5"])
 def test_the_committed_reference_is_as_expected(figure):
-    claims = load_reference(find_experiment(f"memoryless/{figure}"), "quick")
+    claims = load_reference(find_experiment(f"memoryless/{figure}"), "quick").claims
     assert claims is not None
     assert [claim.name for claim in claims if claim.as_expected is False] == []
     decided = {claim.name for claim in claims if claim.verdict != "undecided"}
@@ -22,7 +22,7 @@ def test_the_committed_reference_is_as_expected(figure):
 
 
 def test_slackness_reaches_what_the_theorem_says_with_a_large_transition():
-    claims = load_reference(find_experiment("memoryless/fig3"), "quick")
+    claims = load_reference(find_experiment("memoryless/fig3"), "quick").claims
     found = {claim.name: claim for claim in claims}
     assert found["identity: complementary slackness"].high <= 1e-10
     assert found["identity: A is far from zero"].low > 1
@@ -30,6 +30,6 @@ def test_slackness_reaches_what_the_theorem_says_with_a_large_transition():
 
 @pytest.mark.parametrize("figure", ["fig1", "fig3", "fig4"])
 def test_the_reference_at_paper_is_as_expected(figure):
-    claims = load_reference(find_experiment(f"memoryless/{figure}"), "paper")
+    claims = load_reference(find_experiment(f"memoryless/{figure}"), "paper").claims
     assert claims is not None
     assert [claim.name for claim in claims if claim.as_expected is False] == []

@@ -195,13 +195,14 @@ def test_a_teacher_by_another_name():
 @pytest.mark.parametrize("preset", ["quick", "paper"])
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_committed_reference_is_as_expected(name, preset):
-    claims = load_reference(find_experiment(f"regimes/{name}"), preset)
+    claims = load_reference(find_experiment(f"regimes/{name}"), preset).claims
     assert claims is not None
     assert not [claim.name for claim in claims if claim.as_expected is False]
 
 
 def test_the_verdicts_that_matter_are_decided():
-    found = {c.name: c.verdict for c in load_reference(find_experiment("regimes/map"), "paper")}
+    claims = load_reference(find_experiment("regimes/map"), "paper").claims
+    found = {c.name: c.verdict for c in claims}
     for name in (
         "long and rich: extrapolates",
         "long but kernel: does not",
@@ -210,6 +211,7 @@ def test_the_verdicts_that_matter_are_decided():
         "kernel: length does not help",
     ):
         assert found[name] == "holds"
-    wide = {c.name: c.verdict for c in load_reference(find_experiment("regimes/width"), "paper")}
+    claims = load_reference(find_experiment("regimes/width"), "paper").claims
+    wide = {c.name: c.verdict for c in claims}
     assert wide["γ = 1, wide: does not"] == "holds"
     assert wide["γ = 1: widening makes it worse"] == "holds"
