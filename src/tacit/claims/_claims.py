@@ -117,8 +117,8 @@ class Claims(Sequence[Claim]):
         words = self._words(name, terms)
         if not 0 < words["bound"] < 1:
             raise ValueError(
-                f"at_most, at_least: {name!r} received {words['bound']:g} for a fraction; no number "
-                "of seeds can show that all, or none, do it: give a bound between 0 and 1"
+                f"at_most, at_least: {name!r} received {words['bound']:g} for a fraction; no "
+                "number of seeds can show that all, or none, do it: give a bound between 0 and 1"
             )
         count, total = int(counted.sum()), counted.size
         low, high = fraction_interval(count, total)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from tacit.claims import Claim, Movement, compare, seeds_of
 from tacit.experiments._digest import digest_movements
 from tacit.experiments._reference import Reference, in_words, load_reference
-from tacit.store import rounding
 
 if TYPE_CHECKING:
     from tacit.experiments._reproduction import Reproduction
@@ -56,7 +55,7 @@ def compared(run: "Reproduction") -> Comparison:
         if now.get(name) != was.get(name)
     ]
     seeds = len(experiment.axes().get("seed", ())) or None
-    alike = reference.rounding == rounding()
+    alike = reference.rounding == run.rounding
     claims = _comparable(run, reference)
     moved += compare(claims, reference.claims, seeds=seeds, same_machine=alike)
     moved += digest_movements(run.digest, reference.digest, same_machine=alike)

@@ -14,7 +14,6 @@ from tacit.experiments._errors import UsageError
 from tacit.experiments._experiment import Experiment
 from tacit.experiments._more_seeds import Effort
 from tacit.experiments._reference import in_words
-from tacit.store import rounding
 from tacit.sweep import SweepSummary
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ class Reproduction:
     - `claims`: decided from the dataset.
     - `outcomes`: how many cells ended how.
     - `efforts`: what each undecided claim would take, by its name.
+    - `rounding`: what the rounding errors of its cells depend on: processor and packages.
     - `seconds`: wall time of the run; near zero when everything was stored already.
     - `path`: the folder with the store, the figure and `claims.json`.
     - `summary`: what the sweep computed, skipped and failed at.
@@ -46,6 +46,7 @@ class Reproduction:
     claims: tuple[Claim, ...]
     outcomes: Mapping[str, int]
     efforts: Mapping[str, Effort]
+    rounding: str
     seconds: float
     path: Path
     summary: SweepSummary
@@ -134,5 +135,5 @@ class Reproduction:
             "as_expected": self.as_expected,
             "parameters": in_words(self.experiment),
             "digest": self.digest,
-            "rounding": rounding(),
+            "rounding": self.rounding,
         }

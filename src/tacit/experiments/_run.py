@@ -163,6 +163,7 @@ def reproduce(
         claims=claims,
         outcomes=_counted(dataset["outcome"].values),
         efforts=efforts,
+        rounding=store.rounding(plan),
         seconds=time.perf_counter() - start,
         path=folder,
         summary=summary,

@@ -117,5 +117,6 @@ def provenance(
         "commit": commit(),
         "device": device,
         "precision": precision,
+        "rounding": rounding(),
         "seconds": seconds,
     }

@@ -34,6 +34,7 @@ from tacit.store._failures import FailedCells, Failures
 from tacit.store._files import digest_of, next_name
 from tacit.store._index import SUFFIX, PartIndex
 from tacit.store._plan import Plan
+from tacit.store._provenance import rounding, versions
 from tacit.store._reservation import Lock, holder, lock
 from tacit.store._status import Status, status_of
 from tacit.store._variable import Variable
@@ -145,6 +146,19 @@ class Store:
             part: float(self.provenance(part).get("seconds", 0.0)) / size
             for part, size in sizes.items()
         }
+
+    def rounding(self, plan: Plan) -> str:
+        """What the rounding errors of a plan's cells depend on, as far as their parts tell."""
+        places = (self.locate({**plan.fixed, **cell}) for cell in plan.asked_cells())
+        origins = [self.provenance(part) for part in sorted({p[0] for p in places if p})]
+        # A part of an older tacit tells its packages only.
+        found = {
+            origin.get(
+                "rounding", rounding() if origin.get("versions") == versions() else "unknown"
+            )
+            for origin in origins
+        }
+        return "; ".join(sorted(found))
 
     def read(self, part: str, names: Sequence[str]) -> dict[str, np.ndarray]:
         """The named arrays of a part, without those that it lacks."""
