@@ -18,7 +18,7 @@ $(VENV)/.ready: pyproject.toml
 setup: $(VENV)/.ready ## make .venv and install tacit with its test tools
 
 reproduce: setup ## every experiment at the quick preset, then results/index.html
-	$(BIN)/tacit reproduce --all --preset quick
+	$(BIN)/tacit reproduce --all --preset quick || test $$? -eq 3  # 3: some claims are undecided
 
 test: setup ## the whole test suite
 	$(BIN)/python -m pytest -n 2 --dist loadfile

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import UsageError, find_experiment, load_reference, reproduce
+from tacit.experiments import UsageError, reproduce
 from tacit.experiments.lowdim.fig1a import Fig1a
 
 
@@ -146,16 +146,6 @@ def test_a_grid_without_the_threshold_has_nothing_to_say_of_it():
     experiment = Fig1a(length=(5, 8, 14))
     dataset = made_up(experiment, lambda k: 1.0 / k, np.ones(5))
     assert verdicts(dataset, experiment)["even: jump under Adam"] == "undecided"
-
-
-@pytest.mark.parametrize("preset", ["quick", "paper"])
-def test_the_committed_reference_is_as_expected(preset):
-    claims = load_reference(find_experiment("lowdim/fig1a"), preset).claims
-    assert claims is not None
-    assert [claim.name for claim in claims if claim.as_expected is False] == []
-    undecided = {claim.name for claim in claims if claim.verdict == "undecided"}
-    # A few seeds do not tell whether the badly conditioned teachers' errors fall by half.
-    assert undecided <= {"even: decline under Adam", "random: decline under Adam"}
 
 
 def test_horizons_must_leave_a_tail():

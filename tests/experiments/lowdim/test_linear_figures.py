@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import UsageError, find_experiment, load_reference, reproduce
+from tacit.experiments import UsageError, reproduce
 from tacit.experiments.lowdim.fig1b import Fig1b
 from tacit.experiments.lowdim.fig3a import Fig3a
 from tacit.experiments.lowdim.fig3b import Fig3b
@@ -101,11 +101,3 @@ def test_fig5_is_fig1a_at_two_lengths(runs):
 def test_horizons_must_leave_a_tail(kind):
     with pytest.raises(UsageError, match="horizons"):
         kind(horizons=(12,), length=(12,))
-
-
-@pytest.mark.parametrize("name", [*LENGTHS, "fig5", "fig1a-mimo", "modes"])
-def test_the_committed_reference_is_as_expected(name):
-    claims = load_reference(find_experiment(f"lowdim/{name}"), "quick").claims
-    assert claims is not None
-    assert [claim.name for claim in claims if claim.as_expected is False] == []
-    assert any(claim.verdict != "undecided" for claim in claims)
