@@ -6,23 +6,18 @@ from tacit.claims import decide_all
 from tacit.experiments import find_experiment, list_experiments, load_reference
 
 IDS = [entry.id for entry in list_experiments() if entry.group != "mine"]
-PRESETS = ("quick", "paper")
 
 
-def references(preset):
-    """Every reference of a preset, by id."""
-    found = {name: load_reference(find_experiment(name), preset) for name in IDS}
-    return {name: reference for name, reference in found.items() if reference is not None}
-
-
-@pytest.fixture(scope="module", params=PRESETS)
+@pytest.fixture(scope="module", params=["quick", "paper"])
 def preset(request):
     return request.param
 
 
 @pytest.fixture(scope="module")
 def committed(preset):
-    return references(preset)
+    """Every reference of a preset, by id."""
+    found = {name: load_reference(find_experiment(name), preset) for name in IDS}
+    return {name: reference for name, reference in found.items() if reference is not None}
 
 
 def claims_of(committed):
@@ -48,12 +43,8 @@ def test_it_is_of_the_present_format_and_preset(preset, committed):
 
 
 def test_no_claim_contradicts_its_expectation(committed):
-    wrong = [(name, claim.name) for name, claim in claims_of(committed) if not_so(claim)]
+    wrong = [(n, claim.name) for n, claim in claims_of(committed) if claim.as_expected is False]
     assert wrong == []
-
-
-def not_so(claim):
-    return claim.as_expected is False
 
 
 def test_nearly_all_are_decided(preset, committed):

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 UNDECIDED, INTERRUPTED = 3, 130
 
 _COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "at the bound": "cyan"}
-_PAPER = "paper"  # the preset that adds seeds until its claims are decided, unless told not to
 
 
 def run(
@@ -88,7 +87,7 @@ def run(
                         seeds=seeds,
                         results=results,
                         fresh=fresh,
-                        until_decided=preset == _PAPER if until_decided is None else until_decided,
+                        until_decided=until_decided,
                         budget=budget,
                         seeds_at_most=seeds_at_most,
                         executor=executor,

@@ -35,6 +35,8 @@ from tacit.sweep import Batch, Grid, Progress, SweepEvent, SweepSummary, run_swe
 if TYPE_CHECKING:
     import xarray
 
+_PAPER = "paper"  # the preset that adds seeds until its claims are decided, unless told otherwise
+
 
 @dataclass(frozen=True)
 class _ExperimentCell:
@@ -80,7 +82,7 @@ def reproduce(
     seeds: int | None = None,
     results: str | os.PathLike[str] | None = None,
     fresh: bool = False,
-    until_decided: bool = False,
+    until_decided: bool | None = None,
     budget: float = BUDGET_SECONDS,
     seeds_at_most: int = SEEDS_AT_MOST,
     executor: Executor | None = None,
@@ -103,7 +105,8 @@ def reproduce(
     - `results`: the folder of results; `TACIT_RESULTS` or `./results` if None.
     - `fresh`: move the existing store aside and start over.
     - `until_decided`: add seeds to the cells that undecided claims read, and to no others, until
-      every claim is decided, `seeds_at_most` is reached, or `budget` seconds have passed.
+      every claim is decided, `seeds_at_most` is reached, or `budget` seconds have passed; None does
+      so at the preset `paper`.
     - `executor`: any `concurrent.futures.Executor`; None computes in this process. See
       `tacit.sweep.ProcessWorkers` and `tacit.sweep.dask_workers`.
     - `retries`: how often a batch that raised is tried again, before its cells are tried alone.
@@ -146,7 +149,7 @@ def reproduce(
     efforts: dict[str, Effort] = {}
     if SEED in plan.axes:
         more = MoreSeeds(chosen, plan, store, dataset, claims, _decided)
-        if until_decided:
+        if name == _PAPER if until_decided is None else until_decided:
             more.run(
                 lambda grid, deadline: summary.add(sweep(grid, deadline)),
                 budget=budget,
