@@ -197,6 +197,25 @@ def test_undecided_claims_exit_with_3_and_show_on_the_figure(own: Path, tmp_path
     assert "Undecided" in drawing
 
 
+def test_until_decided_adds_seeds_and_exits_with_0(own: Path, tmp_path: Path):
+    options = ["coin.py", "--preset", "smoke", "--until-decided", "--budget", "60s"]
+    done = tacit("reproduce", *options, "--seeds-at-most", "40", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["as_expected"] is True
+    assert all(claim["samples"] >= 7 for claim in record["claims"])
+
+
+def test_an_undecided_claim_says_what_it_would_take(own: Path, tmp_path: Path):
+    done = tacit("reproduce", "coin.py", "--preset", "smoke", cwd=tmp_path)
+    words = " ".join(done.stdout.split())
+    assert re.search(
+        r"undecided: fair at 0.9: about \d+ more seeds, 1 s \(--until-decided\)", words
+    )
+    page = (tmp_path / "results" / "index.html").read_text()
+    assert re.search(r"about \d+ more seeds", page)
+
+
 def test_a_failing_cell_is_a_sentence_and_exit_1(tmp_path: Path):
     broken = OWN.replace("AT_LEAST", "0.4").replace(
         "heads = [", "raise ArithmeticError('boom')\n        heads = ["
@@ -225,6 +244,10 @@ WRONG = [
     (["reproduce", "lowdim/fig1a", "--set", "horizons=10"], "must exceed the largest length"),
     (["reproduce", "lowdim/fig1a", "--set", "steps=1,2"], "takes one value"),
     (["reproduce", "lowdim/fig1a", "--seeds", "0"], "from 1 to"),
+    (["reproduce", "lowdim/fig1a", "--budget", "soon"], "the form is 90s, 30m or 2h"),
+    (["reproduce", "lowdim/fig1a", "--budget", "-5m"], "the form is 90s, 30m or 2h"),
+    (["reproduce", "lowdim/fig1a", "--seeds-at-most", "0"], "seeds_at_most: received 0"),
+    (["reproduce", "lowdim/fig1a", "--seeds-at-most", "few"], "allowed is an integer"),
     (["reproduce", "lowdim/fig1a", "--seeds", "many"], "many"),
     (["reproduce", "lowdim/fig1a", "--seeds", "3", "--set", "seed=1"], "one of the two"),
     (["reproduce", "lowdim/fig1a", "--colour"], "--colour"),

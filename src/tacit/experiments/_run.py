@@ -114,6 +114,10 @@ def reproduce(
     - `overrides`: other values of parameters: `width=[40, 100]`.
     """
     start = time.perf_counter()
+    if not budget >= 0:
+        raise UsageError(f"budget: received {budget}, it must be at least 0 seconds")
+    if seeds_at_most < 1:
+        raise UsageError(f"seeds_at_most: received {seeds_at_most}, it must be at least 1")
     name, chosen = _chosen(experiment, preset, seeds, overrides)
     lacking = chosen.missing()
     if lacking is not None:
