@@ -92,22 +92,22 @@ def verdicts(experiment, error):
 def test_claims_see_a_jump_and_a_knee():
     experiment = Fig2a()
     jump = verdicts(experiment, lambda k: np.where(k <= 20, 2.0, 0.03))
-    assert jump["delay: jump"] == jump["delay: low above the threshold"] == "holds"
-    assert jump["delay: high below it"] == jump["delay: twice the size is not enough"] == "holds"
+    assert jump["delay: jump"] == jump["delay: high below, low above"] == "holds"
+    assert jump["delay: twice the size is not enough"] == "holds"
     assert jump["delay: more is enough"] == "holds"
     knee = verdicts(experiment, lambda k: 1.6 / k)
-    assert knee["slow: jump"] == knee["slow: high below it"] == "fails"
+    assert knee["slow: jump"] == knee["slow: high below, low above"] == "fails"
     assert knee["slow: decline"] == "holds"
     assert knee["delay: more is enough"] == "fails"
     flat = verdicts(experiment, lambda k: 0.4 + 0 * k)
-    assert flat["slow: decline"] == flat["slow: low above the threshold"] == "fails"
+    assert flat["slow: decline"] == flat["slow: high below, low above"] == "fails"
 
 
 def test_a_grid_of_one_length_has_no_jump():
     experiment = Fig2a(length=(40,))
     found = verdicts(experiment, lambda k: 0.01 + 0 * k)
     assert found["slow: jump"] == "undecided"
-    assert found["slow: low above the threshold"] == "holds"
+    assert found["slow: high below, low above"] == "undecided"
 
 
 def test_runs_that_did_not_train_do_not_count():

@@ -32,17 +32,9 @@ class Fig1(ErrorCurvesExperiment):
             return RINGING if gain >= LITERAL else ""
         return UNDERTRAINED if self.gated_steps < TRAINED else ""
 
-    def remark(self, kind: str, model: str, gain: float) -> str:
-        near = (kind, model) == ("adversary is worse", "linear") and gain >= LITERAL
-        return RINGS_TOO if near else ""
-
 
 UNDERTRAINED = (
     "training: after quick's 1,500 steps the error at length k is 1e-4 and still falling, and "
     "beyond k a hundred times that; after paper's 5,000 steps on 64 sequences it is below the "
     "bound from gain 0.3 and near it from gain 1"
-)
-RINGS_TOO = (
-    "near the bound: from gain 1 plain training rings on as well (see flat), and adversarial data "
-    "do three times worse in six of ten seeds, 120 of the first 200"
 )
