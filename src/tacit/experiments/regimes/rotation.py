@@ -65,7 +65,7 @@ class Rotation(RegimeExperiment):
             width=(32, 96),
             length=(8, 12),
             gamma0=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
-            seed=range(30),
+            seed=range(60),
         ),
         "paper": {},
     }
