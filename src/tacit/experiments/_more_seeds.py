@@ -106,20 +106,25 @@ class MoreSeeds:
     ) -> None:
         """Add seeds in rounds until every claim is decided, has `seeds_at_most`, or time is up.
 
+        Seeds that are stored already cost nothing, and are taken in whatever the budget.
         `sweep(grid, deadline)` computes what a grid lacks, and raises `OutOfTimeError` if the
         deadline passes before it is through.
         """
         deadline = time.monotonic() + budget
-        while time.monotonic() < deadline:
+        while True:
             wanted = [c for c in self.undecided() if self._count(c) < seeds_at_most]
             if not wanted:
                 return
+            before = dict(self.seeds)
             for claim in wanted:
                 count = self._count(claim)
                 # At most as many again: a forecast from few seeds is a rough one.
                 target = min(count + min(max(2, claim.more_seeds or 0), count), seeds_at_most)
                 for column in self._read[claim.name]:
                     self.seeds[column] = max(self.seeds[column], target)
+            if time.monotonic() >= deadline and self._lacks_cells():
+                self.seeds = before
+                return
             try:
                 sweep(self.grid(), deadline)
             except OutOfTimeError:
@@ -173,6 +178,9 @@ class MoreSeeds:
         names = [name for name in self.plan.axes if name != SEED]
         swept = dict(zip(names, column, strict=True))
         return [{**self.plan.fixed, **swept, SEED: seed} for seed in seeds]
+
+    def _lacks_cells(self) -> bool:
+        return any(self._stored(column) < count for column, count in self.seeds.items())
 
     def _stored(self, column: Column) -> int:
         """How many of a column's first seeds are there, or have failed."""

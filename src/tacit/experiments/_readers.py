@@ -33,7 +33,8 @@ def columns_read(
 
     Cells are taken away, then made very large, then very small (a maximum does not miss a cell that
     is not the largest). First along each axis, value by value, then column by column among what is
-    left, unless that is many. A claim that cannot be made then is taken to read the cells.
+    left, unless that is many. Claims that cannot be made without some cells are taken to read them;
+    if they cannot be made with large or small values, that probe says nothing.
     """
     work = _Altered(experiment, runs)
     axes = {name: v for name, v in experiment.axes().items() if name != SEED}
@@ -61,8 +62,9 @@ def columns_read(
 
 _HUGE = 1e30
 # By kind of array (floats, words, booleans, the rest are integers): what is put into the cells.
+_MISSING = {"f": np.nan, "U": "failed", "b": False, "i": -1}
 _PROBES = (
-    {"f": np.nan, "U": "failed", "b": False, "i": -1},
+    _MISSING,
     {"f": _HUGE, "U": "converged", "b": True, "i": 10**6},
     {"f": -_HUGE, "U": "converged", "b": False, "i": -(10**6)},
 )
@@ -77,14 +79,14 @@ class _Altered:
 
     def changed(self, claims: Sequence[Claim], where: Mapping[str, Any]) -> list[Claim]:
         """The claims that are not the same when the cells at these labels are altered."""
-        open_ones = list(claims)
+        same = list(claims)
         for probe in _PROBES:
-            if open_ones:
-                made = self._made(where, probe)
-                open_ones = [
-                    c for c in open_ones if made is not None and _same(c, made.get(c.name))
-                ]
-        return [claim for claim in claims if claim not in open_ones]
+            made = self._made(where, probe) if same else {}
+            if made is not None:
+                same = [claim for claim in same if _same(claim, made.get(claim.name))]
+            elif probe is _MISSING:
+                same = []
+        return [claim for claim in claims if claim not in same]
 
     def _made(self, where: Mapping[str, Any], probe: Mapping[str, Any]) -> dict[str, Claim] | None:
         """The claims by name with a probe in some cells; None if they cannot be made."""
