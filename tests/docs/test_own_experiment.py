@@ -55,7 +55,7 @@ def test_the_entry_point_on_the_page_puts_it_into_the_list(file, monkeypatch):
     def entry_points(*, group):
         return [point] if group == point.group else []
 
-    monkeypatch.setattr("tacit.experiments._registry.entry_points", entry_points)
+    monkeypatch.setattr("tacit.experiments._listing.entry_points", entry_points)
     monkeypatch.syspath_prepend(str(file.parent))
     last = list_experiments()[-1]
     assert (last.id, last.figure) == ("mine/weight-decay", "beside lowdim's Figure 1(a)")

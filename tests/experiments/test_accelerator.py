@@ -47,7 +47,7 @@ def test_networks_of_a_task_are_one_batch_on_an_accelerator(monkeypatch):
         monkeypatch.setattr(asker, "accelerated", lambda there=there: there)
         grid = experiment.grid()
         assert grid.batch_count() == batches
-        assert len(grid) == sum(len(batch) for batch in grid.batches()) == 198
+        assert len(grid) == sum(len(batch) for batch in grid.batches()) == 264
 
 
 def test_it_is_known_without_jax():
