@@ -34,7 +34,10 @@ def test_nothing_moved_since_the_committed_reference(quick):
     if "make it again" in found.unable:
         pytest.skip(found.unable)
     assert found.unable == ""
-    assert found.moved == ()
+    if found.remark:  # on another machine a claim near its bound may end on its other side
+        assert {movement.kind for movement in found.moved} <= {"verdict", "measured"}
+    else:
+        assert found.moved == ()
 
 
 @pytest.fixture
