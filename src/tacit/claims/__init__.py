@@ -1,7 +1,7 @@
 """The record of a claim and its decision rule, shared by experiments and statements."""
 
 from tacit.claims._claim import VERDICTS, Claim, Expected, Relation, Verdict
-from tacit.claims._claims import Claims
+from tacit.claims._claims import SEED, Claims
 from tacit.claims._compare import CHANGE, Movement, compare, same, seeds_of
 from tacit.claims._evidence import ENOUGH, e_value, seeds_to_decide
 from tacit.claims._family import decide_all
@@ -10,6 +10,7 @@ from tacit.claims._intervals import fraction_interval, median_interval
 __all__ = [
     "CHANGE",
     "ENOUGH",
+    "SEED",
     "VERDICTS",
     "Claim",
     "Claims",

@@ -5,16 +5,16 @@ seeds as all its cells have, so that none is left out because it was never asked
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.claims import Claim
+from tacit.claims import SEED, Claim
 from tacit.experiments._experiment import Experiment
-from tacit.experiments._readers import SEED, Column, columns, columns_read
-from tacit.store import Plan, Store
+from tacit.experiments._readers import Column, columns, columns_read
+from tacit.store import PRESENT, Plan, Store
 from tacit.sweep import Grid
 
 if TYPE_CHECKING:
@@ -36,6 +36,15 @@ class Effort:
     def to_dict(self) -> dict[str, float]:
         """In JSON's types; seconds in two digits."""
         return {"seeds": self.seeds, "seconds": float(f"{self.seconds:.2g}")}
+
+
+def dataset_of(store: Store, plan: Plan) -> "xarray.Dataset":
+    """The cells of a plan; one without a result has ended as `failed`."""
+    runs = store.dataset(plan.axes, plan.fixed, plan.variables, plan.coords, attrs=plan.attrs)
+    outcome = runs["outcome"]
+    words = np.where(runs[PRESENT].values, outcome.values, "failed")
+    runs["outcome"] = (outcome.dims, words, outcome.attrs)
+    return runs
 
 
 class OutOfTimeError(Exception):
@@ -136,22 +145,24 @@ class MoreSeeds:
     def grid(self) -> Grid:
         """The cells that are asked for."""
         most = max(self.seeds.values())
-        order = {seed: i for i, seed in enumerate(self._values(most))}
-        names = [name for name in self.plan.axes if name != SEED]
         whole = self.experiment.replace(seed=self._values(most)).grid()
-        return replace(
-            whole, keep=lambda cell: order[cell[SEED]] < self.seeds[tuple(cell[n] for n in names)]
-        )
+        return replace(whole, keep=self._is_asked())
 
     def extended_plan(self) -> Plan:
         """The plan of all cells that were asked for."""
-        values = self._values(max(self.seeds.values()))
-        wide = replace(self.plan, axes={**self.plan.axes, SEED: values})
-        keep = self.grid().keep
-        assert keep is not None
+        wide, asked = self._plan_of(max(self.seeds.values())), self._is_asked()
         return replace(
-            wide, not_asked=frozenset(i for i, cell in enumerate(wide.cells()) if not keep(cell))
+            wide, not_asked=frozenset(i for i, cell in enumerate(wide.cells()) if not asked(cell))
         )
+
+    def _plan_of(self, count: int) -> Plan:
+        return replace(self.plan, axes={**self.plan.axes, SEED: self._values(count)})
+
+    def _is_asked(self) -> Callable[[Mapping[str, Any]], bool]:
+        """Says of a cell whether it is among the seeds of its column."""
+        order = {seed: i for i, seed in enumerate(self._values(max(self.seeds.values())))}
+        names = [name for name in self.plan.axes if name != SEED]
+        return lambda cell: order[cell[SEED]] < self.seeds[tuple(cell[n] for n in names)]
 
     def _count(self, claim: Claim) -> int:
         """How many seeds all cells of a claim have."""
@@ -163,12 +174,7 @@ class MoreSeeds:
         counts = {claim.name: self._count(claim) for claim in wanted}
         for count in sorted(set(counts.values())):
             experiment = self.experiment.replace(seed=self._values(count))
-            axes = {**self.plan.axes, SEED: self._values(count)}
-            plan = self.plan
-            runs = self.store.dataset(
-                axes, plan.fixed, plan.variables, plan.coords, attrs=plan.attrs
-            )
-            runs["outcome"] = runs["outcome"].where(runs["present"], "failed")
+            runs = dataset_of(self.store, self._plan_of(count))
             for claim in self.decide(experiment, runs):
                 if counts.get(claim.name) == count:
                     made[claim.name] = claim

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.claims import Claim
+from tacit.claims import SEED, Claim
 from tacit.experiments._experiment import Experiment
 
 if TYPE_CHECKING:
     import xarray
-
-SEED = "seed"
 
 Column = tuple[Any, ...]
 """The cells of all seeds at one combination of the other axes: its values, in the axes' order."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.claims import Claim
+from tacit.claims import SEED, Claim
 from tacit.experiments._declaration import check_experiment, planned
 from tacit.experiments._errors import ReproductionError, UsageError
 from tacit.experiments._experiment import OUTCOMES, Experiment
@@ -25,8 +25,8 @@ from tacit.experiments._more_seeds import (
     Effort,
     MoreSeeds,
     OutOfTimeError,
+    dataset_of,
 )
-from tacit.experiments._readers import SEED
 from tacit.experiments._registry import find_experiment
 from tacit.experiments._reproduction import Reproduction
 from tacit.store import PRESENT, Store, write_atomically
@@ -147,8 +147,8 @@ def reproduce(
         )
 
     summary = sweep(chosen.grid())
-    dataset = store.dataset(plan.axes, plan.fixed, plan.variables, plan.coords, attrs=plan.attrs)
-    _mark_failed(chosen, dataset, summary)
+    dataset = dataset_of(store, plan)
+    _check_results(chosen, dataset, summary)
     claims = _decided(chosen, dataset)
     efforts: dict[str, Effort] = {}
     if SEED in plan.axes:
@@ -235,10 +235,11 @@ def _created(folder: Path) -> Path:
     return folder
 
 
-def _mark_failed(experiment: Experiment, dataset: "xarray.Dataset", summary: SweepSummary) -> None:
-    """A cell without a result ends as `failed`; a run without any result is an error."""
-    present = dataset[PRESENT].values
-    if summary.failed and not present.any():
+def _check_results(
+    experiment: Experiment, dataset: "xarray.Dataset", summary: SweepSummary
+) -> None:
+    """A run without any result is an error."""
+    if summary.failed and not dataset[PRESENT].values.any():
         first = summary.failed[0]
         error = ReproductionError(
             f"{experiment.id}: every batch failed, the first ({first.batch.label}) with "
@@ -246,8 +247,6 @@ def _mark_failed(experiment: Experiment, dataset: "xarray.Dataset", summary: Swe
         )
         error.add_note(first.traceback)
         raise error
-    words = np.where(present, dataset["outcome"].values, "failed")
-    dataset["outcome"] = (dataset["outcome"].dims, words, dataset["outcome"].attrs)
 
 
 def _decided(experiment: Experiment, dataset: "xarray.Dataset") -> tuple[Claim, ...]:

@@ -87,12 +87,8 @@ def _standing(entries: Sequence[Mapping[str, Any]]) -> list[bool | None]:
     for claim in (claim for entry in entries for claim in entry["claims"]):
         try:
             found.append(Claim.from_dict(claim))
-        except (
-            AttributeError,
-            TypeError,
-            ValueError,
-        ):  # of another state of tacit; it is shown as it is
-            found.append(None)
+        except (AttributeError, TypeError, ValueError):
+            found.append(None)  # of another state of tacit; it is shown as it is
     stand = iter(decide_all([claim for claim in found if claim is not None]))
     standing = [claim is not None and next(stand) for claim in found]
     return [
