@@ -4,6 +4,8 @@ import textwrap
 
 import pytest
 
+from tacit.experiments import reproduce
+
 TOY = '''
 """The mean of n throws of a die: its error falls like 1/sqrt(n)."""
 
@@ -80,3 +82,13 @@ def toy(tmp_path):
     path = tmp_path / "die.py"
     path.write_text(textwrap.dedent(TOY))
     return path
+
+
+@pytest.fixture
+def run(toy, tmp_path):
+    """`reproduce` of the toy into a folder of the test's own."""
+
+    def reproduce_toy(preset="quick", **options):
+        return reproduce(str(toy), preset=preset, results=tmp_path / "results", **options)
+
+    return reproduce_toy
