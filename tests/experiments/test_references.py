@@ -26,9 +26,9 @@ def claims_of(committed):
 
 # These take a GPU for longer than the others together, or hours on two cores.
 NOT_YET_AT_PAPER = {
-    "lowdim/fig1a-mimo", "lowdim/fig2a", "lowdim/fig2b", "memoryless/fig1", "memoryless/fig5",
+    "lowdim/fig2a", "lowdim/fig2b", "memoryless/fig5",
     "depth/fig12", "connectivity/fig5", "connectivity/figs1", "connectivity/figs5",
-    "connectivity/figs6", "regimes/map",
+    "connectivity/figs6",
 }  # fmt: skip
 
 

@@ -50,7 +50,7 @@ class Fig1aMimo(LengthsExperiment):
         "paper": {},
     }
     batch_by = "channels"
-    chunk = {"seed": 10}
+    chunk = {"seed": 2}
     iterates = ("last", "best", "polished")
 
     def variables(self) -> dict[str, Variable]:

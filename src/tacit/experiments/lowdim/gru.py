@@ -77,10 +77,10 @@ class GRUExperiment(Experiment):
     )
     gain: float = fixed(0.1, "the student starts at N(0, (gain/√width)²)", low=0.0, high=10.0)
     sequences: int = fixed(100, "new sequences in each step", low=1, high=100_000)
-    steps: int = fixed(50_000, "budget of Adam steps", low=1, high=10_000_000)
+    steps: int = fixed(15_000, "budget of Adam steps", low=1, high=10_000_000)
     rate: float = fixed(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
     cut: float = fixed(
-        1.0, "the rate falls to a tenth after this part of the budget", low=0, high=1
+        0.8, "the rate falls to a tenth after this part of the budget", low=0, high=1
     )
     goal: float = fixed(1e-5, "converged below this loss, relative to zero's", low=0.0, high=1.0)
     patience: int = fixed(5_000, "steps without progress that are a stall", low=1, high=10_000_000)
