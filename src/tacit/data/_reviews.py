@@ -54,6 +54,15 @@ class Reviews(NamedTuple):
             vectors.astype(np.float32),
         )
 
+    def chosen(
+        self, split: str, *, longest: int, most: int | None = None
+    ) -> tuple[list[np.ndarray], np.ndarray]:
+        """Sentences of `longest` words at most, with labels; of more than `most` a fixed draw."""
+        rows = np.array([n for n, row in enumerate(self.words[split]) if len(row) <= longest], int)
+        if most is not None and most < rows.size:
+            rows = np.random.default_rng(0).permutation(rows)[:most]
+        return [self.words[split][row] for row in rows.tolist()], self.labels[split][rows]
+
 
 def tokens(sentence: str, known: Container[str]) -> list[str]:
     """The words of a sentence whose tokens are separated by spaces.

@@ -11,7 +11,7 @@ import xarray
 from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, range_lines
 from tacit.experiments import Claims
 from tacit.experiments.connectivity.lstm_truncation import TRUNCATIONS
-from tacit.experiments.connectivity.sentiment import SPLITS, SentimentExperiment
+from tacit.experiments.connectivity.sentiment import COARSE, SPLITS, SentimentExperiment
 
 
 class Fig5(SentimentExperiment):
@@ -33,6 +33,7 @@ class Fig5(SentimentExperiment):
             f"start or less.{told}",
         )
         point = f"{100 * self.margin:g} point{'' if self.margin == 0.01 else 's'}"
+        coarse = COARSE if self.width <= 32 else ""
         change, whole = (self.sufficient_ranks(runs, kept) for kept in ("change", "whole"))
         claim.median(
             "rank of ΔW that is enough",
@@ -46,7 +47,7 @@ class Fig5(SentimentExperiment):
             "rank of W that is enough",
             whole,
             at_least=self.width / 2,
-            note=self.coarse,
+            note=coarse,
             says=f"After {self.epochs:g} epochs, truncating W takes more than half of the rank: "
             f"accuracy stays within {point} only from a median rank of N/2 = {self.width / 2:g} at "
             "least on.",
@@ -56,7 +57,7 @@ class Fig5(SentimentExperiment):
             change / whole,
             at_most=0.5,
             place="Figure 5(b)",
-            note=self.coarse,
+            note=coarse,
             says="The rank of ΔW that is enough is half of W's at most.",
         )
         claim.median(
@@ -115,9 +116,9 @@ class Fig5(SentimentExperiment):
             ],
             columns=3,
             caption=f"{self.caption(runs)} Rates, row by row: "
-            f"{', '.join(f'{rate:g}/N' for rate in sorted(self.rate))}. Truncated together: recurrent weights of both layers "
-            "and input weights of the second. Shuffling W₀ is a control of ours. Ranks are even up "
-            "to 10, then logarithmic.",
+            f"{', '.join(f'{rate:g}/N' for rate in sorted(self.rate))}. Truncated together: "
+            "recurrent weights of both layers and input weights of the second. Shuffling W₀ is a "
+            "control of ours. Ranks are even up to 10, then logarithmic.",
         )
 
     def _truncation_panel(self, runs: xarray.Dataset, split: str) -> Panel:

@@ -33,39 +33,38 @@ def spectra_and_truncations(
 ) -> dict[str, np.ndarray]:
     """Spectra of the four matrices, and the accuracy with three of them truncated together.
 
-    Of each matrix `values` singular values, NaN where it has fewer; all NaN for a model that is not
-    finite. `judged`: the sentences of each split. `seed`: of the shuffled W₀.
+    Of each matrix `values` singular values, NaN where it has fewer. `judged`: the sentences of each
+    split. `seed`: of the shuffled W₀. All is NaN for a model that is not finite.
     """
-    before, after = _matrices(start), _matrices(final)
-    found: dict[str, np.ndarray] = {
-        name: np.full((len(MATRICES), values), np.nan)
-        for name in ("initial_singular", "final_singular", "change_singular")
-    }
-    found |= {
-        name: np.full(len(judged), np.nan)
-        for name in ("final_loss", "final_accuracy", "shuffled_accuracy")
-    }
-    found["truncated_accuracy"] = np.full((len(judged), len(TRUNCATIONS), len(ranks)), np.nan)
+    before, after = (
+        dict(zip(MATRICES, [np.asarray(W, np.float64) for W in model.matrices()], strict=True))
+        for model in (start, final)
+    )
     if not all(np.isfinite(W).all() for W in after.values()):
-        return found
+        shapes = spectra_and_truncations(start, start, judged, ranks, values=values, seed=seed)
+        return {name: np.full_like(found, np.nan) for name, found in shapes.items()}
 
     def score(matrices: Mapping[str, np.ndarray]) -> np.ndarray:
         """Loss and accuracy of each split with other matrices: (2, split)."""
-        model = _replaced(final, matrices) if matrices else final
+        model = final.with_matrices([*{**after, **matrices}.values()])
         return np.array([np.asarray(_judge(model, each), float) for each in judged.values()]).T
 
-    found["final_loss"], found["final_accuracy"] = score({})
     change = {name: after[name] - before[name] for name in MATRICES}
-    for place, name in enumerate(MATRICES):
-        for kind, W in (("initial", before), ("final", after), ("change", change)):
-            spectrum = np.asarray(measures.singular_values(W[name]))
-            found[f"{kind}_singular"][place, : spectrum.size] = spectrum
-    for place, kept in enumerate(TRUNCATIONS):
+    found = dict(zip(("final_loss", "final_accuracy"), score({}), strict=True))
+    for kind, W in (("initial", before), ("final", after), ("change", change)):
+        spectra = [np.asarray(measures.singular_values(W[name])) for name in MATRICES]
+        found[f"{kind}_singular"] = np.stack(
+            [np.pad(each, (0, values - each.size), constant_values=np.nan) for each in spectra]
+        )
+    rows = []
+    for kept in TRUNCATIONS:
         base = {name: before[name] if kept == "change" else 0.0 for name in TRUNCATED}
-        parts = (measures.truncations(after[name] - base[name], ranks) for name in TRUNCATED)
-        for number, low in enumerate(zip(*parts, strict=True)):
+        parts = [measures.truncations(after[name] - base[name], ranks) for name in TRUNCATED]
+        for low in zip(*parts, strict=True):
             summed = {name: base[name] + part for name, part in zip(TRUNCATED, low, strict=True)}
-            found["truncated_accuracy"][:, place, number] = score(summed)[1]
+            rows.append(score(summed)[1])
+    shape = (len(TRUNCATIONS), len(ranks), len(judged))
+    found["truncated_accuracy"] = np.moveaxis(np.reshape(rows, shape), -1, 0)
     mixed = {name: np.asarray(measures.shuffled(before[name], seed=seed)) for name in TRUNCATED}
     found["shuffled_accuracy"] = score({name: mixed[name] + change[name] for name in TRUNCATED})[1]
     return found
@@ -74,20 +73,3 @@ def spectra_and_truncations(
 @eqx.filter_jit
 def _judge(model: StackedLSTM, sentences: Sentences) -> jax.Array:
     return jnp.stack(sentences.loss_and_accuracy(model))
-
-
-def _matrices(model: StackedLSTM) -> dict[str, np.ndarray]:
-    found = [
-        W for pair in zip(model.input_weights, model.recurrent_weights, strict=True) for W in pair
-    ]
-    return {name: np.asarray(W, np.float64) for name, W in zip(MATRICES, found, strict=True)}
-
-
-def _replaced(model: StackedLSTM, matrices: Mapping[str, np.ndarray]) -> StackedLSTM:
-    """The model with the truncated matrices in the places of its own."""
-    chosen = [jnp.asarray(matrices[name], model.readout.dtype) for name in TRUNCATED]
-    return eqx.tree_at(
-        lambda m: [m.recurrent_weights[0], m.input_weights[1], m.recurrent_weights[1]],
-        model,
-        chosen,
-    )

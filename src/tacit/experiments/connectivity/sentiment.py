@@ -31,11 +31,9 @@ SPLITS = {"train": "training", "dev": "validation"}
 _RANKS = (*range(11), 12, 14, 16, 20, 24, 28, *range(32, 65, 8), *range(80, 4097, 16))
 INPUTS = 100  # numbers in GloVe's vector of a word
 LEARNED = 0.75  # of the initial loss: what the training loss must have fallen to
-SMALL = 32  # units; from there on down truncating W costs little
 COARSE = (
-    "With 32 units, two singular values of W carry nearly all that was learned: truncating it "
-    "costs a point or two of accuracy, no more than the margin and what a few sentences make, and "
-    "networks fall on either side. It takes tens of seeds to tell."
+    "With 32 units or fewer, two singular values of W carry nearly all that was learned: "
+    "truncating it costs no more than the margin and a few sentences: it takes tens of seeds."
 )
 _BATCHES, _STARTS, _WATCHED = 7, 8, 9  # what the keys are for; a seed gives other numbers for each
 
@@ -102,11 +100,6 @@ class SentimentExperiment(Experiment):
         """How many singular values are few: ten, but no more than an eighth of all."""
         return max(1, min(10, self.width // 8))
 
-    @property
-    def coarse(self) -> str:
-        """Why small networks do not tell which rank of W is enough; empty for large ones."""
-        return COARSE if self.width <= SMALL else ""
-
     def variables(self) -> dict[str, Variable]:
         cross_entropy = "cross-entropy of the watched sentences, those of training with dropout"
         return {
@@ -142,32 +135,29 @@ class SentimentExperiment(Experiment):
         self, reviews: Reviews, cells: Sequence[tuple[float, int]]
     ) -> dict[str, np.ndarray]:
         """All pairs of rate and seed as lanes of one program, then each network by itself."""
-        train = self._sentences(reviews, "train", least=self.batch)
+
+        def sentences(split: str, most: int | None, groups: int, least: int = 1) -> Sentences:
+            rows, labels = reviews.chosen(split, longest=self.longest, most=most)
+            least = min(least, len(rows))
+            return Sentences.of(rows, labels, reviews.vectors, groups=groups, least=least)
+
+        train = sentences("train", None, self.groups, least=self.batch)
         # Training accuracy is judged on as many sentences as there are in dev, always the same.
-        judged = {
-            "train": self._sentences(reviews, "train", most=len(reviews.labels["dev"])),
-            "dev": self._sentences(reviews, "dev"),
-        }
-        watched = {
-            split: self._sentences(reviews, split, most=self.watched, groups=min(2, self.groups))
-            for split in SPLITS
-        }
+        dev = len(reviews.labels["dev"])
+        judged = {split: sentences(split, dev, self.groups) for split in SPLITS}
+        watched = {split: sentences(split, self.watched, min(2, self.groups)) for split in SPLITS}
         inputs, key = reviews.vectors.shape[1], jax.random.key(_STARTS)
         starts = [
             StackedLSTM.random(self.width, inputs=inputs, key=jax.random.fold_in(key, seed))
             for _, seed in cells
         ]
+        seeds = [jnp.int32(seed) for _, seed in cells]
         steps = max(1, round(self.epochs * sum(train.counts) / self.batch))
         points = np.unique(np.linspace(0, steps, self.points + 1).round().astype(int))
         # As in the public code: the training curves are with dropout, the validation curves not.
         watch = {"train": _watch(watched["train"], self.dropout), "dev": _watch(watched["dev"])}
         result = descend(
-            Lanes.stack(
-                [
-                    Seeded(start, jnp.int32(seed))
-                    for start, (_, seed) in zip(starts, cells, strict=True)
-                ]
-            ),
+            Lanes.stack([Seeded(*each) for each in zip(starts, seeds, strict=True)]),
             SentenceBatches(train, self.batch, self.dropout),
             optax.adam(1.0),
             stop=Stop(steps),
@@ -201,29 +191,6 @@ class SentimentExperiment(Experiment):
                 }
             )
         return stacked(rows)
-
-    def _sentences(
-        self,
-        reviews: Reviews,
-        split: str,
-        *,
-        least: int = 1,
-        most: int | None = None,
-        groups: int | None = None,
-    ) -> Sentences:
-        """The sentences of a split that are not too long; of more than `most` a fixed draw."""
-        rows = np.array(
-            [n for n, row in enumerate(reviews.words[split]) if len(row) <= self.longest]
-        )
-        if most is not None and most < rows.size:
-            rows = np.random.default_rng(0).permutation(rows)[:most]
-        return Sentences.of(
-            [reviews.words[split][row] for row in rows],
-            reviews.labels[split][rows],
-            reviews.vectors,
-            groups=self.groups if groups is None else groups,
-            least=min(least, rows.size),
-        )
 
     def leading_share(self, runs: xarray.Dataset, matrix: str) -> xarray.DataArray:
         """The share of ‖ΔW‖² that few singular values carry, network by network."""
