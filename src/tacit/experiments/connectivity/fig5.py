@@ -2,7 +2,7 @@
 
 The comparison: singular values of the recurrent weights before and after training and of their
 change; validation accuracy when the change ΔW is truncated at a rank, W₀ being kept, against
-truncating W itself. At the rate that gives the published learning curve, and at the printed one.
+truncating W itself. At the printed rate and at a tenth of it (see `figs6`).
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ class Fig5(SentimentExperiment):
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim = Claims("Figure 5(b), section 4")
-        both, runs = runs, runs.sel(rate=min(self.rate))  # see `sentiment`: the published curve's
+        both, runs = runs, runs.sel(rate=min(self.rate))  # see `sentiment`
         accuracy = float(self.counted(runs, "final_accuracy").sel(split="dev").median())
         told = "" if np.isnan(accuracy) else f" Median validation accuracy: {accuracy:.3f}."
         claim.fraction(
