@@ -127,7 +127,7 @@ def test_matrices_go_out_and_in_again():
     assert last is model.recurrent_weights[1]
     doubled = model.with_matrices([2 * np.asarray(W) for W in model.matrices()])
     for before, after in zip(model.matrices(), doubled.matrices(), strict=True):
-        np.testing.assert_array_equal(after, 2 * before)
+        np.testing.assert_array_equal(after, 2 * np.asarray(before))
         assert after.dtype == before.dtype
     np.testing.assert_array_equal(doubled.biases[1], model.biases[1])
     with pytest.raises(ValueError, match="matrices: received 3, there must be 4"):

@@ -19,6 +19,7 @@ MATRICES = {
 }
 TRUNCATED = ("recurrent 1", "input 2", "recurrent 2")
 """The matrices that are truncated together: all of shape 4N × N."""
+INPUTS = 100  # numbers in GloVe's vector of a word
 TRUNCATIONS = {"change": "W₀ kept, ΔW truncated", "whole": "W truncated"}
 
 
@@ -27,21 +28,19 @@ def spectra_and_truncations(
     final: StackedLSTM,
     judged: Mapping[str, Sentences],
     ranks: Sequence[int],
-    *,
-    values: int,
     seed: int,
 ) -> dict[str, np.ndarray]:
     """Spectra of the four matrices, and the accuracy with three of them truncated together.
 
-    Of each matrix `values` singular values, NaN where it has fewer. `judged`: the sentences of each
-    split. `seed`: of the shuffled W₀. All is NaN for a model that is not finite.
+    Of each matrix N singular values or `INPUTS`, NaN where it has fewer. `judged`: the sentences of
+    each split. `seed`: of the shuffled W₀. All is NaN for a model that is not finite.
     """
     before, after = (
         dict(zip(MATRICES, [np.asarray(W, np.float64) for W in model.matrices()], strict=True))
         for model in (start, final)
     )
     if not all(np.isfinite(W).all() for W in after.values()):
-        shapes = spectra_and_truncations(start, start, judged, ranks, values=values, seed=seed)
+        shapes = spectra_and_truncations(start, start, judged, ranks, seed)
         return {name: np.full_like(found, np.nan) for name, found in shapes.items()}
 
     def score(matrices: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -49,6 +48,7 @@ def spectra_and_truncations(
         model = final.with_matrices([*{**after, **matrices}.values()])
         return np.array([np.asarray(_judge(model, each), float) for each in judged.values()]).T
 
+    values = max(final.width, INPUTS)
     change = {name: after[name] - before[name] for name in MATRICES}
     found = dict(zip(("final_loss", "final_accuracy"), score({}), strict=True))
     for kind, W in (("initial", before), ("final", after), ("change", change)):

@@ -20,6 +20,7 @@ from tacit.descent import Lanes, Record, Stop, descend
 from tacit.draw import Axis, Mark, Panel, range_lines
 from tacit.experiments import Batch, Experiment, Variable, fixed, stacked, swept
 from tacit.experiments.connectivity.lstm_truncation import (
+    INPUTS,
     MATRICES,
     TRUNCATIONS,
     spectra_and_truncations,
@@ -29,7 +30,6 @@ from tacit.problems import Seeded, SentenceBatches, Sentences
 
 SPLITS = {"train": "training", "dev": "validation"}
 _RANKS = (*range(11), 12, 14, 16, 20, 24, 28, *range(32, 65, 8), *range(80, 4097, 16))
-INPUTS = 100  # numbers in GloVe's vector of a word
 LEARNED = 0.75  # of the initial loss: what the training loss must have fallen to
 COARSE = (
     "With 32 units or fewer, two singular values of W carry nearly all that was learned: "
@@ -171,14 +171,8 @@ class SentimentExperiment(Experiment):
         rows: list[dict[str, ArrayLike]] = []
         for lane, (start, (_, seed)) in enumerate(zip(starts, cells, strict=True)):
             curves = np.stack([result.records[split][lane][places] for split in SPLITS])
-            found = spectra_and_truncations(
-                start,
-                result.model[lane].model,
-                judged,
-                self.ranks,
-                values=max(self.width, INPUTS),
-                seed=seed,
-            )
+            final = result.model[lane].model
+            found = spectra_and_truncations(start, final, judged, self.ranks, seed)
             fell = found["final_loss"][0] <= LEARNED * curves[0, 0, 0]
             diverged = result.outcome[lane] == "diverged"
             rows.append(
