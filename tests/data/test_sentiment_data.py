@@ -15,9 +15,12 @@ import tacit.data._sst2 as sst2_file
 from tacit.data import (
     GLOVE_SST,
     SST2,
+    SST2_CASED,
     DataMissingError,
+    LabelledSentences,
+    Reviews,
     Source,
-    encoded,
+    WordVectors,
     read_glove,
     read_labelled,
     sst2,
@@ -124,16 +127,45 @@ def test_words_are_cut_at_hyphens_only_where_that_helps():
         *("well", "-", "made"),
         *("k-19", "(", "zz-yy", ")"),
     ]
-    rows = encoded(["well-made zzz", "k-19"], known)
-    assert [row.tolist() for row in rows] == [[1, 3, 2, 0], [4]]
+
+
+def test_capitals_come_out_of_trees():
+    trees = "(3 (2 A) (3 (3 Good) (2 one\\/two)))\n(2 (2 It) (2 is))\n(0 (1 -LRB-) (0 No))\n"
+    assert SST2_CASED.convert(trees.encode()).decode() == "1\tA Good one/two\n0\t-LRB- No\n"
+
+
+def made_up_reviews(spread):
+    table = WordVectors(("film", "a", "unseen"), np.array([[1, 2], [3, 4], [5, 6]], np.float32))
+    texts = {
+        "train": LabelledSentences(("A film", "a Dull film"), np.array([1, 0])),
+        "dev": LabelledSentences(("a unseen film Dull",), np.array([1])),
+    }
+    return Reviews.of(texts, table, spread=spread)
+
+
+def test_reviews_know_the_words_of_training():
+    found = made_up_reviews(1.0)
+    assert [row.tolist() for row in found.words["train"]] == [[1, 2], [3, 4, 2]]
+    assert [row.tolist() for row in found.words["dev"]] == [[3, 0, 2, 4]]
+    assert found.vectors[[0, 2, 3]].tolist() == [[0, 0], [1, 2], [3, 4]]
+    # Those that the table lacks, "A" and "Dull", have vectors of their own, always the same.
+    assert np.all(found.vectors[[1, 4]] != 0)
+    np.testing.assert_array_equal(found.vectors, made_up_reviews(1.0).vectors)
+    assert not made_up_reviews(0.0).vectors[[1, 4]].any()
+
+
+def test_reviews_are_chosen_by_length_and_number():
+    found = made_up_reviews(1.0)
+    rows, labels = found.chosen("train", longest=2)
+    assert [row.tolist() for row in rows] == [[1, 2]]
+    assert labels.tolist() == [1]
+    rows, labels = found.chosen("train", longest=9, most=1)
+    assert len(rows) == len(labels) == 1
 
 
 @given(st.lists(st.text("ab-(", min_size=1), min_size=1))
 def test_no_sentence_becomes_empty(words):
-    (row,) = encoded([" ".join(words)], ["a", "b-a", "-"])
-    assert row.size >= len(words)
-    assert row.min() >= 0
-    assert row.max() <= 3
+    assert len(tokens(" ".join(words), ["a", "b-a", "-"])) >= len(words)
 
 
 @pytest.mark.skipif(not os.environ.get("TACIT_DATA"), reason="TACIT_DATA is not set")
@@ -146,11 +178,26 @@ def test_the_real_ones_are_what_they_are_said_to_be():
     assert table.vectors.shape == (16822, 100)
     assert table.vectors.dtype == np.float32
     assert np.isfinite(table.vectors).all()
-    rows = encoded(found["train"].sentences, table.words)
+    reviews = Reviews.of(found, table, spread=0.0)
+    rows = reviews.words["train"]
     assert max(map(len, rows)) == 53
-    assert np.mean(np.concatenate(rows) == 0) < 0.006  # words without a vector
+    unknown = ~reviews.vectors.any(axis=1)[np.concatenate(rows)]
+    assert np.mean(unknown) < 0.006  # words without a vector
     # Near in meaning is near in space.
     place = {word: number for number, word in enumerate(table.words)}
     unit = table.vectors / np.linalg.norm(table.vectors, axis=1, keepdims=True)
     good, great, water = (unit[place[word]] for word in ("good", "great", "water"))
     assert good @ great > 0.6 > good @ water
+
+
+@pytest.mark.skipif(SST2_CASED.missing() is not None, reason="sst2_cased is not at hand")
+def test_the_cased_ones_are_the_same_sentences():
+    """The counts of the public code's notebook: 6,920 and 872, 15,431 words, 138,260 tokens."""
+    cased, lower = sst2(cased=True), sst2()
+    for split in ("train", "dev", "test"):
+        ours = {text.lower().replace("\\/", "/") for text in cased[split].sentences}
+        theirs = {text.replace("\\/", "/") for text in lower[split].sentences}
+        assert len(ours - theirs) <= 3
+    reviews = Reviews.of(cased, word_vectors(), spread=1.0)
+    assert len(reviews.vectors) == pytest.approx(15431, rel=0.03)
+    assert sum(map(len, reviews.words["train"])) == pytest.approx(138260, rel=0.02)

@@ -120,6 +120,20 @@ def test_dropout_keeps_the_mean_and_leaves_the_recurrence_alone():
     assert len(np.unique(found.round(12))) == 32
 
 
+def test_matrices_go_out_and_in_again():
+    model = drawn()
+    first, _, _, last = model.matrices()
+    assert first is model.input_weights[0]
+    assert last is model.recurrent_weights[1]
+    doubled = model.with_matrices([2 * np.asarray(W) for W in model.matrices()])
+    for before, after in zip(model.matrices(), doubled.matrices(), strict=True):
+        np.testing.assert_array_equal(after, 2 * np.asarray(before))
+        assert after.dtype == before.dtype
+    np.testing.assert_array_equal(doubled.biases[1], model.biases[1])
+    with pytest.raises(ValueError, match="matrices: received 3, there must be 4"):
+        model.with_matrices(model.matrices()[:3])
+
+
 def test_random_weights_fill_their_intervals():
     model = drawn(width=64, inputs=9, dtype=np.float32)
     for W, edge in (

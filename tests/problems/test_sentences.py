@@ -51,6 +51,17 @@ def test_loss_and_accuracy_are_those_of_one_sentence_after_another():
     assert sum(sentences.counts) == len(rows)
 
 
+def test_loss_with_dropout_is_another_draw_for_every_key():
+    _, _, sentences = made()
+    model = network().model
+    losses = [
+        float(sentences.loss_and_accuracy(model, dropout=0.5, key=jax.random.key(number))[0])
+        for number in (0, 0, 1)
+    ]
+    assert losses[0] == losses[1] != losses[2]
+    assert losses[0] != float(sentences.loss_and_accuracy(model)[0])
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=30), st.integers(1, 4), st.integers(1, 5))
 def test_no_other_cut_pads_less(lengths, most, least):

@@ -9,21 +9,22 @@ from tacit.data._glove import (
     word_vectors_missing,
 )
 from tacit.data._motor_cortex import M1_FLINT, Recording, motor_cortex
+from tacit.data._reviews import Reviews, tokens
 from tacit.data._source import DataMissingError, Source
-from tacit.data._sst2 import SST2, LabelledSentences, read_labelled, sst2
-from tacit.data._tokens import encoded, tokens
+from tacit.data._sst2 import SST2, SST2_CASED, LabelledSentences, read_labelled, sst2
 
 __all__ = [
     "GLOVE",
     "GLOVE_SST",
     "M1_FLINT",
     "SST2",
+    "SST2_CASED",
     "DataMissingError",
     "LabelledSentences",
     "Recording",
+    "Reviews",
     "Source",
     "WordVectors",
-    "encoded",
     "motor_cortex",
     "read_glove",
     "read_labelled",

@@ -1,6 +1,7 @@
 """Sentences from film reviews, each liked or disliked: SST-2."""
 
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +37,40 @@ SST2 = Source(
 )
 
 
+_TREES = 8544  # of the treebank's training part; the file at the address has others after them
+
+
+def _told(content: bytes) -> bytes:
+    """Trees of labels 0 to 4 as `label<TAB>sentence` lines; neutral sentences (2) are left out."""
+    lines = []
+    for tree in content.decode().splitlines()[:_TREES]:
+        if tree[1:2] != "2":
+            words = " ".join(re.findall(r" ([^()\s]+)\)", tree)).replace("\\/", "/")
+            lines.append(f"{int(tree[1] > '2')}\t{words}\n")
+    return "".join(lines).encode()
+
+
+SST2_CASED = Source(
+    name="sst2_cased",
+    files={
+        "train.tsv": "cd49c6bf771bfa2de020354759037e40299ed2279708d95bdfde0f860bd1def0",
+        "dev.tsv": "9867fc32a06d9965533cfa3c6cf7db2fe613282c5ac698f436c8e2b8f5e65cbd",
+        "test.tsv": "04446c79407441aa81a9acea2d4498dfc4cfe0f4dbd3f716c1d48e652231b3f1",
+    },
+    address=(
+        "https://raw.githubusercontent.com/munikarmanish/RNTN/"
+        "12bb731ba9fbdcdf2368b8515a241773f2b97547/trees"
+    ),
+    credit=(
+        "Socher, Perelygin, Wu, Chuang, Manning, Ng and Potts, EMNLP 2013 "
+        "(https://nlp.stanford.edu/sentiment), the trees as kept in munikarmanish/RNTN"
+    ),
+    remote={f"{split}.tsv": f"{split}.txt" for split in SPLITS},
+    convert=_told,
+)
+"""The same sentences with their capitals."""
+
+
 class LabelledSentences(NamedTuple):
     """Sentences as they are written in the data, tokens separated by spaces, and their labels."""
 
@@ -43,13 +78,15 @@ class LabelledSentences(NamedTuple):
     labels: np.ndarray  # 1: liked, 0: disliked
 
 
-def sst2(path: str | os.PathLike[str] | None = None) -> dict[str, LabelledSentences]:
+def sst2(
+    path: str | os.PathLike[str] | None = None, *, cased: bool = False
+) -> dict[str, LabelledSentences]:
     """The Stanford Sentiment Treebank with two labels, sentences only: train, dev and test.
 
-    6,920, 872 and 1,821 sentences in the Penn Treebank's tokens, in lower case; neutral ones are
-    left out. From `path`, or from `TACIT_DATA`.
+    6,920, 872 and 1,821 sentences in the Penn Treebank's tokens, in lower case or `cased`; neutral
+    ones are left out. From `path`, or from `TACIT_DATA`.
     """
-    folder = SST2.folder(path)
+    folder = (SST2_CASED if cased else SST2).folder(path)
     return {split: read_labelled(folder / f"{split}.tsv") for split in SPLITS}
 
 

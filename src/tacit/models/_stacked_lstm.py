@@ -86,6 +86,23 @@ class StackedLSTM(eqx.Module):
         """The number of layers."""
         return len(self.biases)
 
+    def matrices(self) -> tuple[Float[Array, "_ _"], ...]:
+        """Input and recurrent weights of the first layer, then those of the next, and so on."""
+        return tuple(
+            W for pair in zip(self.input_weights, self.recurrent_weights, strict=True) for W in pair
+        )
+
+    def with_matrices(self, matrices: Sequence[ArrayLike]) -> "StackedLSTM":
+        """The same model with other input and recurrent weights, in the order of `matrices()`."""
+        if len(matrices) != 2 * self.layers:
+            raise ValueError(
+                f"matrices: received {len(matrices)}, there must be {2 * self.layers}: input and "
+                "recurrent weights of each layer"
+            )
+        with x64_for(self.readout.dtype):
+            cast = [jnp.asarray(matrix, self.readout.dtype) for matrix in matrices]
+        return StackedLSTM(cast[::2], cast[1::2], self.biases, self.readout, self.readout_bias)
+
     @precise
     def outputs_after(
         self,

@@ -89,13 +89,21 @@ class Sentences(eqx.Module):
         return tuple(group.lengths.shape[0] for group in self.groups)
 
     @precise
-    def loss_and_accuracy(self, model: StackedLSTM) -> tuple[Float[Array, ""], Float[Array, ""]]:
-        """Mean binary cross-entropy, and the share of sentences told right, without dropout."""
+    def loss_and_accuracy(
+        self, model: StackedLSTM, *, dropout: float = 0.0, key: PRNGKeyArray | None = None
+    ) -> tuple[Float[Array, ""], Float[Array, ""]]:
+        """Mean binary cross-entropy, and the share of sentences told right.
+
+        Without dropout, unless it is given as in `StackedLSTM.outputs_after`.
+        """
         loss, right = jnp.float32(0), jnp.float32(0)
-        for group in self.groups:
+        for place, group in enumerate(self.groups):
+            own = None if key is None else jax.random.fold_in(key, place)
             # Known when a program is compiled, and not to be looked up then and there.
             words = jax.lax.optimization_barrier(group.words)
-            scores = model.outputs_after(self.vectors[words], group.lengths)[:, 0]
+            scores = model.outputs_after(
+                self.vectors[words], group.lengths, dropout=dropout, key=own
+            )[:, 0]
             loss += jnp.sum(cross_entropy(scores, group.labels))
             right += jnp.sum((scores > 0) == (group.labels > 0.5))
         return loss / sum(self.counts), right / sum(self.counts)

@@ -2,15 +2,20 @@
 
 import os
 
+import jax
 import numpy as np
 import pytest
 import xarray
 
-from tacit.data import SST2, word_vectors_missing
+from tacit.data import SST2, Reviews, word_vectors_missing
 from tacit.experiments import UsageError, find_experiment, reproduce
 from tacit.experiments.connectivity import sentiment
 from tacit.experiments.connectivity.fig5 import Fig5
-from tacit.experiments.connectivity.sentiment import LEARNED, MATRICES, Corpus
+from tacit.experiments.connectivity.figs6 import EPOCHS, PASSES, PUBLISHED, FigS6
+from tacit.experiments.connectivity.lstm_truncation import MATRICES, spectra_and_truncations
+from tacit.experiments.connectivity.sentiment import LEARNED
+from tacit.models import StackedLSTM
+from tacit.problems import Sentences
 
 NAMES = ["connectivity/fig5", "connectivity/figs6"]
 
@@ -28,18 +33,19 @@ def made_up():
         rows = [rng.integers(1, 10, size=rng.integers(2, 6)) for _ in range(count)]
         words[split] = [*rows, np.ones(9, np.int32)]  # the last is too long
         labels[split] = np.array([vectors[row, 0].sum() > 0 for row in words[split]], int)
-    values = {"seed": (0, 5), "epochs": 40.0, "rate": 0.2, "batch": 32, "watched": 40, "points": 4}
+    values = {"rate": 0.2, "seed": (0, 5), "epochs": 40.0, "batch": 32, "watched": 40, "points": 4}
     values["dropout"] = 0.1
-    found = Fig5.from_preset("smoke", **values).networks(Corpus(words, labels, vectors))
+    cells = [(0.2, 0), (0.2, 5)]
+    found = Fig5.from_preset("smoke", **values).networks(Reviews(words, labels, vectors), cells)
     return values, found
 
 
 def test_a_cell_trains_the_seeds_that_are_asked_for(monkeypatch):
     """Those that the store lacks, not all of the experiment."""
-    monkeypatch.setattr(sentiment, "_on_sst2", lambda experiment: experiment.seed)
-    fig5 = Fig5.from_preset("smoke", seed=range(4))
+    monkeypatch.setattr(sentiment, "_trained", lambda experiment, cells: cells)
+    fig5 = Fig5.from_preset("smoke", rate=(0.1, 0.2), seed=range(2))
     (batch,) = fig5.grid().batches()
-    assert fig5.cell(batch.only([1, 3])) == (1, 3)
+    assert fig5.cell(batch.only([1, 2])) == ((0.1, 1), (0.2, 0))
 
 
 def test_networks_learn_a_made_up_language(made_up):
@@ -86,7 +92,7 @@ def test_claims_and_figures_of_a_made_up_dataset(made_up):
         dataset = xarray.Dataset(
             {key: (("seed", *variables[key].dims), value) for key, value in found.items()},
             coords={**{key: list(each) for key, each in coords.items()}, "seed": [0, 5]},
-        )
+        ).expand_dims(rate=[0.2])
         assert set(dataset.data_vars) == set(variables)
         claims = experiment.claims(dataset)
         assert all(claim.verdict == "undecided" for claim in claims)  # of two networks
@@ -131,6 +137,72 @@ def test_shares_and_ratios_of_spectra():
     assert fig5.few == 1
     assert fig5.leading_share(runs, "input 1").values == pytest.approx([9 / 25])
     assert fig5.relative_change(runs, "input 1").values == pytest.approx([0.5])
+
+
+def as_published(*, slower=1.0, rises=1.0):
+    """Eight networks at two rates, whose curves are the published one at the smaller of them."""
+    step = np.arange(101)
+    epoch = 5.0 * step
+    start = [0, PASSES, *EPOCHS]
+    curves = {
+        (name, split): np.interp(epoch / slower, start, (*ends, *PUBLISHED[name, split]))
+        for name, ends in (("loss", (0.69, 0.65)), ("accuracy", (0.5, 0.6)))
+        for split in ("train", "dev")
+    }
+    curves["loss", "dev"][-1] *= rises
+    dims = ("rate", "seed", "split", "step")
+    whole = {
+        name: (dims, np.tile([[[curves[name, split] for split in ("train", "dev")]]], (2, 8, 1, 1)))
+        for name in ("loss", "accuracy")
+    }
+    spectra = ("rate", "seed", "matrix", "singular_value")
+    return xarray.Dataset(
+        {
+            **whole,
+            "epoch": (("rate", "seed", "step"), np.tile(epoch, (2, 8, 1))),
+            "final_accuracy": (dims[:-1], np.ones((2, 8, 2))),
+            "outcome": (dims[:2], np.full((2, 8), "converged")),
+            "change_singular": (spectra, np.ones((2, 8, 4, 1))),
+            "initial_singular": (spectra, np.ones((2, 8, 4, 1))),
+        },
+        coords={"rate": [0.01, 0.001], "seed": range(8), "split": ["train", "dev"],
+                "step": step, "matrix": list(MATRICES)},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "missed"),
+    [
+        ({}, set()),
+        ({"slower": 0.1}, {"starts", "training accuracy", "validation accuracy"}),
+        ({"slower": 1.3}, {"training accuracy"}),
+        ({"rises": 1.2}, {"validation loss"}),
+    ],
+)
+def test_the_published_curve_is_told_from_others(change, missed):
+    claims = {claim.name: claim.verdict for claim in FigS6().claims(as_published(**change))}
+    about = [name for name in claims if "published" in name or "does not rise" in name]
+    assert len(about) == 4
+    failed = {name for name in about if claims[name] != "holds"}
+    assert {name for name in about if any(name.startswith(word) for word in missed)} == failed
+    # Of other networks nothing was published.
+    quick = {claim.name for claim in FigS6(width=128).claims(as_published())}
+    assert not quick & set(about)
+
+
+def test_a_model_that_is_not_finite_has_no_numbers():
+    start = StackedLSTM.random(2, inputs=3, key=jax.random.key(0))
+    lost = jax.tree.map(lambda W: W * np.inf, start)
+    judged = {"dev": Sentences.of([np.array([0, 1])], [1], np.ones((2, 3)))}
+    found = spectra_and_truncations(start, lost, judged, (0, 2), 0)
+    assert found["truncated_accuracy"].shape == (1, 2, 2)
+    assert all(np.isnan(value).all() for value in found.values())
+
+
+def test_the_public_code_s_words_are_cased(monkeypatch):
+    monkeypatch.delenv("TACIT_DATA", raising=False)
+    assert "sst2_cased is not at hand" in Fig5().missing()
+    assert "sst2 is not at hand" in Fig5(words="lower").missing()
 
 
 @pytest.mark.parametrize("name", NAMES)
