@@ -246,7 +246,7 @@ WRONG = [
     (["reproduce", "lowdim/fig1a", "--seeds", "0"], "from 1 to"),
     (["reproduce", "lowdim/fig1a", "--budget", "soon"], "the form is 90s, 30m or 2h"),
     (["reproduce", "lowdim/fig1a", "--budget", "-5m"], "the form is 90s, 30m or 2h"),
-    (["reproduce", "lowdim/fig1a", "--seeds-at-most", "0"], "seeds_at_most: received 0"),
+    (["reproduce", "lowdim/fig1a", "--seeds-at-most", "0"], "--seeds-at-most: received 0"),
     (["reproduce", "lowdim/fig1a", "--seeds-at-most", "few"], "allowed is an integer"),
     (["reproduce", "lowdim/fig1a", "--seeds", "many"], "many"),
     (["reproduce", "lowdim/fig1a", "--seeds", "3", "--set", "seed=1"], "one of the two"),
@@ -268,6 +268,7 @@ def test_wrong_use_is_one_sentence_and_exit_2(
     if words is None:  # no command at all: the help
         assert "Usage" in shown.out + shown.err
     else:
+        assert shown.out == ""  # no heading before the refusal
         assert words in shown.err
         assert shown.err.startswith("tacit: ")
         assert shown.err.strip().count("\n") == 0

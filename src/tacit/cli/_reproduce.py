@@ -57,6 +57,8 @@ def run(
     """Run the experiments one after another; wrong use is found before the first begins."""
     from rich.console import Console
 
+    if seeds_at_most < 1:
+        raise UsageError(f"--seeds-at-most: received {seeds_at_most}, it must be at least 1")
     chosen = _chosen(ids, every, preset)
     overrides = {kind: parse_settings(kind, settings) for kind in chosen}
     lacking = {
