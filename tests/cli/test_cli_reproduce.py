@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from tacit.cli import run
+from tacit.cli._reproduce import _effort
 from tacit.experiments import list_experiments
+from tacit.experiments._more_seeds import Effort
+from tacit.site._index import _remarks
 
 OWN = '''
 """An experiment of a user's own."""
@@ -216,6 +219,14 @@ def test_an_undecided_claim_says_what_it_would_take(own: Path, tmp_path: Path):
     assert re.search(r"about \d+ more seeds", page)
 
 
+def test_one_more_seed_is_not_one_more_seeds():
+    assert _effort(Effort(1, 3.0)) == "about 1 more seed, 3 s (--until-decided)"
+    assert _effort(Effort(2, 3.0)) == "about 2 more seeds, 3 s (--until-decided)"
+    efforts = {"fair": {"seeds": 1, "seconds": 3.0}, "odd": {"seeds": 2, "seconds": 3.0}}
+    assert _remarks({"efforts": efforts}, {"name": "fair"}) == ["about 1 more seed, 3 s"]
+    assert _remarks({"efforts": efforts}, {"name": "odd"}) == ["about 2 more seeds, 3 s"]
+
+
 def test_a_failing_cell_is_a_sentence_and_exit_1(tmp_path: Path):
     broken = OWN.replace("AT_LEAST", "0.4").replace(
         "heads = [", "raise ArithmeticError('boom')\n        heads = ["
@@ -246,7 +257,7 @@ WRONG = [
     (["reproduce", "lowdim/fig1a", "--seeds", "0"], "from 1 to"),
     (["reproduce", "lowdim/fig1a", "--budget", "soon"], "the form is 90s, 30m or 2h"),
     (["reproduce", "lowdim/fig1a", "--budget", "-5m"], "the form is 90s, 30m or 2h"),
-    (["reproduce", "lowdim/fig1a", "--seeds-at-most", "0"], "seeds_at_most: received 0"),
+    (["reproduce", "lowdim/fig1a", "--seeds-at-most", "0"], "--seeds-at-most: received 0"),
     (["reproduce", "lowdim/fig1a", "--seeds-at-most", "few"], "allowed is an integer"),
     (["reproduce", "lowdim/fig1a", "--seeds", "many"], "many"),
     (["reproduce", "lowdim/fig1a", "--seeds", "3", "--set", "seed=1"], "one of the two"),
@@ -268,6 +279,7 @@ def test_wrong_use_is_one_sentence_and_exit_2(
     if words is None:  # no command at all: the help
         assert "Usage" in shown.out + shown.err
     else:
+        assert shown.out == ""  # no heading before the refusal
         assert words in shown.err
         assert shown.err.startswith("tacit: ")
         assert shown.err.strip().count("\n") == 0

@@ -17,23 +17,25 @@ import sys, tempfile, threading
 from pathlib import Path
 import tacit
 root = Path(tacit.__file__).parent
-seen = set()
+within, seen = str(root), set()
 
 def note(frame, event, argument):
     code = frame.f_code
     # Class bodies and modules run when they are imported; only functions are part of the walk.
-    if event == "call" and code.co_flags & 1 and code.co_filename.startswith(str(root)):
+    if code.co_flags & 1 and code.co_filename.startswith(within):
         seen.add(code.co_filename)
 
-threading.setprofile(note)
-sys.setprofile(note)
+# It returns None, and so hears of calls alone: not of lines, returns or functions in C.
+threading.settrace(note)
+sys.settrace(note)
 from tacit.cli import main
 sizes = ["--set", "length=10,11", "--set", "teacher=well-conditioned", "--seeds", "1"]
+sizes += ["--set", "method=adam,flow"]
 try:
     main(["reproduce", "lowdim/fig1a", "--preset", "smoke", *sizes, "--results", sys.argv[1]])
 except SystemExit as end:
     assert end.code == 3, end.code  # one seed decides nothing
-sys.setprofile(None)
+sys.settrace(None)
 print("\\n".join(sorted(Path(file).relative_to(root).as_posix() for file in seen)))
 """
 

@@ -80,6 +80,17 @@ def test_a_reference_of_another_machine_is_compared_less_closely(committed, run)
     assert "an abacus" in found.remark
 
 
+def test_two_of_unknown_rounding_are_not_taken_for_the_same(committed):
+    result, path = committed
+    record = json.loads(path.read_text())
+    record["digest"]["error"]["size"] *= 1.01
+    for words in ("unknown", "an abacus; unknown"):
+        path.write_text(json.dumps(record | {"rounding": words}))
+        found = dataclasses.replace(result, rounding=words).compare()
+        assert found.moved == ()
+        assert words in found.remark
+
+
 def test_a_run_with_further_seeds_is_compared_on_those_of_the_preset(committed):
     result, _ = committed
     more = Claims("page 1")

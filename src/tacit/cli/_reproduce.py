@@ -57,6 +57,8 @@ def run(
     """Run the experiments one after another; wrong use is found before the first begins."""
     from rich.console import Console
 
+    if seeds_at_most < 1:
+        raise UsageError(f"--seeds-at-most: received {seeds_at_most}, it must be at least 1")
     chosen = _chosen(ids, every, preset)
     overrides = {kind: parse_settings(kind, settings) for kind in chosen}
     lacking = {
@@ -241,7 +243,8 @@ def _remark(claim: "Claim") -> str:
 def _effort(effort: "Effort") -> str:
     if effort.seeds >= TOO_MANY_SEEDS:
         return f"more than {TOO_MANY_SEEDS:,} seeds, too near the bound"
-    return f"about {effort.seeds} more seeds, {_duration(effort.seconds)} (--until-decided)"
+    seeds = "1 more seed" if effort.seeds == 1 else f"{effort.seeds} more seeds"
+    return f"about {seeds}, {_duration(effort.seconds)} (--until-decided)"
 
 
 def _duration(seconds: float) -> str:

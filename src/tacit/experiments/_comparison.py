@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from tacit.claims import Claim, Movement, compare, seeds_of
 from tacit.experiments._digest import digest_movements
 from tacit.experiments._reference import Reference, in_words, load_reference
+from tacit.store import UNKNOWN_ROUNDING
 
 if TYPE_CHECKING:
     from tacit.experiments._reproduction import Reproduction
@@ -55,7 +56,7 @@ def compared(run: "Reproduction") -> Comparison:
         if now.get(name) != was.get(name)
     ]
     seeds = len(experiment.axes().get("seed", ())) or None
-    alike = reference.rounding == run.rounding
+    alike = reference.rounding == run.rounding and UNKNOWN_ROUNDING not in run.rounding.split("; ")
     claims = _comparable(run, reference)
     moved += compare(claims, reference.claims, seeds=seeds, same_machine=alike)
     moved += digest_movements(run.digest, reference.digest, same_machine=alike)

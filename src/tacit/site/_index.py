@@ -157,7 +157,8 @@ def _remarks(entry: Mapping[str, Any], claim: Mapping[str, Any]) -> list[str]:
         found.append(f"{left_out} of {left_out + samples} seeds do not count")
     effort = (entry.get("efforts") or {}).get(str(claim.get("name")))
     if effort is not None:
-        found.append(f"about {effort['seeds']} more seeds, {_number(effort['seconds'])} s")
+        seeds = "1 more seed" if effort["seeds"] == 1 else f"{effort['seeds']} more seeds"
+        found.append(f"about {seeds}, {_number(effort['seconds'])} s")
     return found
 
 

@@ -6,7 +6,7 @@ from tacit.store._failures import FailedCells
 from tacit.store._key import canonical, cell_key
 from tacit.store._names import PRESENT
 from tacit.store._plan import Plan
-from tacit.store._provenance import device, precision, provenance, rounding
+from tacit.store._provenance import UNKNOWN_ROUNDING, device, precision, provenance, rounding
 from tacit.store._reservation import Lock
 from tacit.store._status import FailedCell, Status
 from tacit.store._store import Store, stores_in
@@ -14,6 +14,7 @@ from tacit.store._variable import Variable, checked_arrays
 
 __all__ = [
     "PRESENT",
+    "UNKNOWN_ROUNDING",
     "FailedCell",
     "FailedCells",
     "Lock",

@@ -77,6 +77,10 @@ def device() -> str:
     return f"{first.platform}: {first.device_kind}"
 
 
+UNKNOWN_ROUNDING = "unknown"
+"""Of results that do not tell: it equals no other, and not itself."""
+
+
 @functools.cache
 def rounding() -> str:
     """What the rounding errors of this process depend on: its processor, and the packages.

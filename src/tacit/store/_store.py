@@ -34,7 +34,7 @@ from tacit.store._failures import FailedCells, Failures
 from tacit.store._files import digest_of, next_name
 from tacit.store._index import SUFFIX, PartIndex
 from tacit.store._plan import Plan
-from tacit.store._provenance import rounding, versions
+from tacit.store._provenance import UNKNOWN_ROUNDING, rounding, versions
 from tacit.store._reservation import Lock, holder, lock
 from tacit.store._status import Status, status_of
 from tacit.store._variable import Variable
@@ -154,7 +154,7 @@ class Store:
         # A part of an older tacit tells its packages only.
         found = {
             origin.get(
-                "rounding", rounding() if origin.get("versions") == versions() else "unknown"
+                "rounding", rounding() if origin.get("versions") == versions() else UNKNOWN_ROUNDING
             )
             for origin in origins
         }

@@ -75,7 +75,7 @@ def moved(quick, monkeypatch):
 
 
 def test_a_batch_computed_again_moves_nothing(moved):
-    assert moved("well-conditioned", "flow") == set()
+    assert moved("well-conditioned", "adam") == set()
 
 
 def test_a_teacher_with_another_spectrum(moved, monkeypatch):
@@ -83,7 +83,7 @@ def test_a_teacher_with_another_spectrum(moved, monkeypatch):
         return balanced_teacher(even_spectrum(order, -0.95, 0.95), equal_weights(order))
 
     monkeypatch.setattr(balanced, "named_teacher", shorter)
-    assert {("target", "digest"), ("hankel", "digest")} <= moved("well-conditioned", "flow")
+    assert {("target", "digest"), ("hankel", "digest")} <= moved("well-conditioned", "adam")
 
 
 def test_initial_weights_of_another_mean(moved, monkeypatch):
@@ -108,7 +108,7 @@ def test_test_data_replaced_by_training_data(moved, monkeypatch):
         return (np.repeat(error[..., None], len(horizons), axis=-1),) * 2
 
     monkeypatch.setattr(lengths, "tail_errors", on_the_lags_seen)
-    found = moved("well-conditioned", "flow")
+    found = moved("well-conditioned", "adam")
     digests = {name for name, kind in found if kind == "digest"}
     assert digests == {"error", "relative_error"}
 

@@ -53,7 +53,7 @@ class Fig1(GaussianExperiment):
     adam_rate: float = fixed(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
 
     presets = {
-        "smoke": dict(scale=(1e-1, 1e-5), seed=range(3)),
+        "smoke": dict(depth=(2, 3), scale=(1e-1, 1e-5), seed=range(3)),
         "quick": dict(seed=range(150)),
         "paper": {},
     }

@@ -37,7 +37,9 @@ class Fig12(DiagonalExperiment):
     tail_attempts: int = 2_000
 
     presets = {
-        "smoke": dict(depth=(2, 3), ratio=(10.0, float("inf")), scale=(1e-1, 1e-5)),
+        "smoke": dict(
+            depth=(2, 3), ratio=(10.0, float("inf")), scale=(1e-1, 1e-5), diagonal=(0.0, 1.0, 2.0)
+        ),
         "quick": dict(scale=(1e-1, 1e-3, 1e-6)),
         "paper": {},
     }
