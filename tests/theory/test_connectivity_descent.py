@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from tacit import measures
 from tacit.theory.connectivity import (
     DecomposedNetwork,
     FixedPoint,
@@ -33,6 +34,8 @@ def test_a_decomposed_network_is_the_network():
     assert runs[0].losses[-1] < 0.1 * runs[0].losses[0]
     np.testing.assert_allclose(runs[1].losses, runs[0].losses, rtol=1e-9)
     np.testing.assert_allclose(states[1].change(), states[0].change(), atol=1e-12)
+    best = measures.truncated(states[0].change(), 2)
+    np.testing.assert_allclose(states[1].change(rank=2), best, atol=1e-12)
     A = np.eye(40) - network.W0 - states[0].change()
     np.testing.assert_allclose(states[0].x, np.linalg.solve(A, network.m), atol=1e-9)
     curves = learning_curve(*network, targets=1.0), decomposed_curve(parts, targets=1.0)

@@ -1,7 +1,7 @@
 """connectivity, Figure S4: the gradient explodes where an eigenvalue crosses one.
 
 The comparison: loss, gradient and leading eigenvalues of W while a linear network learns a value by
-plain gradient descent with a finite rate, for two targets and some strengths of the initial
+plain gradient descent with a finite rate, for two targets and two strengths of the initial
 connectivity. Gradient flow stops before an eigenvalue reaches one; a finite step may leap over it.
 What follows is a matter of chance, so that shares of networks are counted.
 """
@@ -20,6 +20,7 @@ FATES = {"smooth": 0, "recovered": 2, "stuck": 4, "diverged": 1}  # with their c
 JUMP = 0.1  # of L₀: a rise of the loss in one epoch by more breaks the smooth descent
 LAST = 20  # epochs whose median loss is the final one: descent may end in an oscillation
 HARD = (4.0, 0.8)  # the target and strength at which the paper's learning stops
+OSCILLATES = (4.0, 0.6)  # and those at which the network that the paper shows oscillates
 
 
 class FigS4(LinearExperiment):
@@ -28,15 +29,16 @@ class FigS4(LinearExperiment):
     id, figure = "connectivity/figs4", "Figure S4"
 
     target: tuple[float, ...] = (2.0, 4.0)
-    g: tuple[float, ...] = (0.0, 0.4, 0.8)
-    seed: tuple[int, ...] = tuple(range(16))
+    g: tuple[float, ...] = (0.6, 0.8)
+    seed: tuple[int, ...] = tuple(range(24))
     width: int = fixed(256, "number N of units", low=16, high=8192)
+    batch_by = ("target", "g")
     duration: int = fixed(201, "length T of a trial", low=10, high=10_000)
     rate: float = fixed(0.004, "η₀ẑ: the rate is this times (1 − g²)²/ẑ", low=1e-6, high=1.0)
 
     presets = {
         "smoke": dict(width=48, target=4.0, g=(0.0, 0.8), epochs=120, duration=101, seed=range(3)),
-        "quick": dict(width=96, g=(0.0, 0.8), seed=range(40)),  # few networks cross one
+        "quick": dict(width=96, seed=range(40)),  # few networks cross one
         "paper": {},
     }
 
@@ -88,7 +90,7 @@ class FigS4(LinearExperiment):
         return "recovered" if np.diff(losses).max() > JUMP else "smooth"
 
     def claims(self, runs: xarray.Dataset) -> Claims:
-        claim = Claims("Figure S4(c)–(f)")
+        claim = Claims("Figure S4")
         for target, g in ((target, g) for target in self.target for g in self.g):
             fates = runs["fate"].sel(target=target, g=g)
             learned = fates.isin(["smooth", "recovered"])
@@ -101,6 +103,15 @@ class FigS4(LinearExperiment):
                     says=f"For ẑ = {target:g} and g = {g:g}, half of the networks or more have "
                     f"learned after {self.epochs} epochs.",
                 )
+                if (target, g) == OSCILLATES:
+                    claim.fraction(
+                        "oscillation, ẑ = 4, g = 0.6",
+                        fates == "recovered",
+                        at_least=0.1,
+                        place="Figure S4(b)",
+                        says="For ẑ = 4 and g = 0.6, a step over the target throws the loss up and "
+                        "learning recovers, as in the network shown there: 10% of them or more.",
+                    )
                 continue
             claim.fraction(
                 "failed, ẑ = 4, g = 0.8",
@@ -111,18 +122,10 @@ class FigS4(LinearExperiment):
                 "the networks or more have diverged or are stuck.",
             )
             claim.fraction(
-                "some diverge, ẑ = 4, g = 0.8",
-                fates == "diverged",
-                at_most=0.95,
-                place="Figure S4(b) (ours)",
-                says="For ẑ = 4 and g = 0.8, failing is not always divergence: less than 95% of "
-                "the networks diverge.",
-            )
-            claim.fraction(
                 "some learn, ẑ = 4, g = 0.8",
                 learned,
                 at_least=0.05,
-                place="Figure S4(b) (ours)",
+                place="ours",
                 says="For ẑ = 4 and g = 0.8, some networks learn all the same: 5% of them or more.",
             )
         crossed, diverged = runs["crossing"] < np.inf, runs["fate"] == "diverged"
@@ -130,22 +133,14 @@ class FigS4(LinearExperiment):
         claim.median(
             "divergence needs a crossing",
             crossed.where(diverged).mean(within),
-            at_least=0.5,
-            says="In half of a seed's networks that diverge or more, an eigenvalue of W has "
-            "crossed one before: the median over the seeds of which a network diverges.",
-        )
-        claim.median(
-            "no crossing, no divergence",
-            diverged.where(~crossed).mean(within),
-            at_most=0.1,
-            says="Of a seed's networks whose eigenvalues stay below one, a tenth at most diverge, "
-            "in the median.",
+            at_least=1.0,
+            says="In a seed's networks that diverge, an eigenvalue of W has crossed one before, in "
+            "all of them: the median over the seeds of which a network diverges.",
         )
         claim.median(
             "explosion at the crossing",
             abs(runs["peak"] - runs["crossing"]).where(crossed).median(within),
             at_most=2,
-            place="Figure S4",
             says="In networks with a crossing, the gradient is largest within 2 epochs of it: the "
             "median over the seeds of which a network has one.",
         )

@@ -177,13 +177,17 @@ class FixedPoint(TrainedState):
             start = (self._inverse.T if transposed else self._inverse) @ vector
         return np.asarray(start + (second @ vector) @ first)
 
-    def change(self) -> Float[np.ndarray, "n n"]:
-        """ΔW."""
+    def change(self, rank: int | None = None) -> Float[np.ndarray, "n n"]:
+        """ΔW, or its best approximation of a rank."""
         if not self._left:
             return np.zeros((len(self.w), len(self.w)))
         left, right = (np.stack(part, axis=1) for part in (self._left, self._right))
         if isinstance(self._network, DecomposedNetwork):
             left, right = self._network.U @ left, self._network.Vt.T @ right
+        if rank is not None:
+            (left, first), (right, second) = np.linalg.qr(left), np.linalg.qr(right)
+            U, values, Vt = np.linalg.svd(first @ second.T)
+            left, right = left @ (U[:, :rank] * values[:rank]), right @ Vt[:rank].T
         return np.asarray(left @ right.T)
 
     def singular_values(self, epochs: np.ndarray, count: int) -> Float[np.ndarray, "epochs count"]:
