@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tacit import measures
 from tacit.draw import Axis, Figure, Line, Mark, Panel, lines, median_lines
 from tacit.experiments import Claims, Variable
-from tacit.experiments.connectivity.linear import LinearExperiment, Trained, outcome
+from tacit.experiments.connectivity.linear import LinearExperiment, Trained, outcome, paper_rate
 from tacit.theory.connectivity import LearningCurve, shuffled_loss
 
 QUANTITIES = {
@@ -55,7 +55,7 @@ class Fig4(LinearExperiment):
         }
 
     def row(self, trained: Trained) -> dict[str, ArrayLike]:
-        network, seed, _, target, rate, state, run, flow, limit = trained
+        network, seed, _, target, rate, state, run, flow = trained
         ended, last = self.learning_time(run, rate), rate * self.epochs
         until = 1 + int(ended / rate) if np.isfinite(ended) else 0
 
@@ -69,16 +69,18 @@ class Fig4(LinearExperiment):
             "learning_time": ended,
             "change_norm": np.linalg.norm(change),
             "gradient_norm": run.gradients[:until].mean() if until else np.nan,
-            **self._predicted("flow_", flow, target, last),
-            **self._predicted("limit_", limit, target, last),
+            **self._exact("flow_", flow, target, last),
             "shuffled_loss": lost(measures.shuffled(network.W0, seed=seed) + change),
             # A shuffled W₀ is independent of ΔW: for large N the output is that of ΔW alone.
             "removed_loss": lost(flow.change(last, target=target)),
         }
 
-    def _predicted(
+    def predicted(self, limit: LearningCurve, target: float, g: float) -> dict[str, ArrayLike]:
+        return self._exact("limit_", limit, target, paper_rate(target, g) * self.epochs)
+
+    def _exact(
         self, kind: str, curve: LearningCurve, target: float, last: float
-    ) -> dict[str, float]:
+    ) -> dict[str, ArrayLike]:
         """The same of an exact flow; ∫‖dW/dτ‖dτ is its arc length, so that nothing is averaged."""
         ended = curve.learning_time(target, self.fraction)
         values = curve.singular_values(last, target=target, count=16)
@@ -164,17 +166,12 @@ class Fig4(LinearExperiment):
     def draw(self, runs: xarray.Dataset) -> Figure:
         runs, g = runs.sortby("g"), np.sort(self.g)
         lost, removed = (self.counted(runs, each) for each in ("shuffled_loss", "removed_loss"))
-        first = Line(
-            g,
-            [shuffled_loss(each) for each in g],
-            label="first order: g⁴(2 − g²)²",
-            colour="reference",
-            style="dashed",
-        )
+        first = [shuffled_loss(each) for each in g]
+        words = "first order: g⁴(2 − g²)²"
         shuffled = [
             *median_lines(lost, "g", by="target", label="ẑ = {target:g}"),
             *lines(removed.median("seed"), "g", by="target", style="dotted"),
-            first,
+            Line(g, first, label=words, colour="reference", style="dashed"),
         ]
         axes = Axis("g"), Axis("loss / initial loss", limits=(0, None))
         return Figure(
@@ -205,12 +202,8 @@ class Fig4(LinearExperiment):
             Line(g, self.first_order(name), label=words, colour="reference", style="dashed")
         )
         log = name == "gradient_norm"
-        return Panel(
-            f"{QUANTITIES[name]}, relative to g = {g[0]:g}",
-            Axis("g"),
-            Axis("ratio", scale="log" if log else "linear", limits=None if log else (0, None)),
-            marks,
-        )
+        ratio_axis = Axis("ratio", scale="log") if log else Axis("ratio", limits=(0, None))
+        return Panel(f"{QUANTITIES[name]} / that at g = {g[0]:g}", Axis("g"), ratio_axis, marks)
 
 
 def _relative(values: xarray.DataArray) -> xarray.DataArray:
