@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from tacit.theory.connectivity import FixedPoint, LinearNetwork, SimulatedTrial, gradient_descent
+from tacit import measures
+from tacit.theory.connectivity import (
+    DecomposedNetwork,
+    FixedPoint,
+    LinearNetwork,
+    SimulatedTrial,
+    decomposed_curve,
+    gradient_descent,
+    learning_curve,
+)
 
 
 @pytest.mark.parametrize(("target", "g", "rate"), [(0.5, 0.6, 0.012), (2.0, 0.0, 0.006)])
@@ -15,6 +24,33 @@ def test_the_fixed_point_is_where_the_simulated_trial_ends(target, g, rate):
     np.testing.assert_allclose(runs[0].losses, runs[1].losses, rtol=1e-8)
     np.testing.assert_allclose(runs[0].gradients, runs[1].gradients, rtol=1e-8)
     np.testing.assert_allclose(fixed.change(), timed.W - network.W0, atol=1e-9)
+
+
+def test_a_decomposed_network_is_the_network():
+    network = LinearNetwork.random(40, 0.7, seed=7)
+    parts = DecomposedNetwork.of(network)
+    states = [FixedPoint(each, 1.0) for each in (network, parts)]
+    runs = [gradient_descent(state, 0.003, 100) for state in states]  # the pairs outgrow their room
+    assert runs[0].losses[-1] < 0.1 * runs[0].losses[0]
+    np.testing.assert_allclose(runs[1].losses, runs[0].losses, rtol=1e-9)
+    np.testing.assert_allclose(states[1].change(), states[0].change(), atol=1e-12)
+    best = measures.truncated(states[0].change(), 2)
+    np.testing.assert_allclose(states[1].change(rank=2), best, atol=1e-12)
+    A = np.eye(40) - network.W0 - states[0].change()
+    np.testing.assert_allclose(states[0].x, np.linalg.solve(A, network.m), atol=1e-9)
+    curves = learning_curve(*network, targets=1.0), decomposed_curve(parts, targets=1.0)
+    np.testing.assert_allclose(curves[1].change(0.1), curves[0].change(0.1), atol=1e-12)
+
+
+def test_the_outputs_of_a_trial_begin_at_rest_and_end_at_the_fixed_point():
+    network = LinearNetwork.random(24, 0.4, seed=8)
+    trial = SimulatedTrial(network, 1.0)
+    trial.error()
+    assert (trial.outputs()[:3] == 0).all()
+    assert trial.outputs()[3] == pytest.approx(0.5 * network.w @ network.m)
+    assert trial.outputs()[-1] == pytest.approx(
+        FixedPoint(network, 1.0).w @ FixedPoint(network, 1.0).x
+    )
 
 
 def test_descent_is_the_flow_to_first_order_in_its_rate():

@@ -11,6 +11,7 @@ from tacit.theory.connectivity import (
     learning_time,
     limit_spectrum,
     output_series,
+    series_end,
     shuffled_loss,
     shuffled_output_series,
     traces,
@@ -82,6 +83,13 @@ def test_shuffling_leaves_what_the_series_says(g):
     spread = np.std(outputs) / np.sqrt(len(outputs))
     assert abs(np.mean(outputs) - expected) < 4 * spread + 0.3**4  # the next order
     assert expected < 0.8 * output_series(tau, target, g)
+
+
+@pytest.mark.parametrize(("target", "g"), [(0.5, 0.0), (2.0, 0.6), (-1.0, 0.9)])
+def test_the_series_ends_where_it_first_reaches_its_target(target, g):
+    end = series_end(target, g)
+    assert output_series(end, target, g) == pytest.approx(target)
+    assert (np.abs(output_series(np.linspace(0, 0.999 * end, 500), target, g)) < abs(target)).all()
 
 
 def test_shuffled_loss_is_that_of_the_shuffled_output():

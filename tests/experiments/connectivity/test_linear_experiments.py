@@ -6,9 +6,10 @@ import xarray
 
 from tacit.experiments import find_experiment, reproduce
 from tacit.experiments.connectivity.fig3 import Fig3
+from tacit.experiments.connectivity.fig4 import QUANTITIES
 from tacit.experiments.connectivity.figs4 import FigS4
 from tacit.experiments.connectivity.linear import LinearExperiment, paper_rate
-from tacit.theory.connectivity import DescentCurve, output_series
+from tacit.theory.connectivity import DescentCurve
 
 IDS = ("connectivity/fig3", "connectivity/figs3", "connectivity/fig4", "connectivity/exact")
 
@@ -30,22 +31,38 @@ def test_smoke(name, results):
     assert len({claim.name for claim in run.claims}) == len(run.claims)
     assert (run.path / "figure.png").stat().st_size > 10_000
     claims = {claim.name: claim for claim in run.claims}
+    data = run.dataset
     if name == "connectivity/fig3":
-        both = ("conservation laws", "exact flow, ẑ = 0.5, g = 0")
-        assert [claims[each].satisfied for each in both] == [2, 2]  # of two seeds
+        both = ("conservation laws", "functional rank, ẑ = 0.5, g = 0", "trial, ẑ = 2, g = 0")
+        assert [claims[each].satisfied for each in both] == [2, 2, 2]  # of two seeds
+        # The input begins at t = 1, and the output moves half a step later.
+        assert (data["output"].sel(moment=slice(0, 1)) == 0).all()
+        assert (data["output"].sel(moment=2.0) != 0).all()
         # A network's own flow is nearer to it than the limit of large ones.
-        data = run.dataset
         own, limit = (np.abs(data["loss"] - data[kind]) for kind in ("flow_loss", "limit_loss"))
         assert float(own.mean()) < 0.2 * float(limit.mean())
+    if name in ("connectivity/fig3", "connectivity/figs3", "connectivity/exact"):
+        # Third order stands still from where its output is the target.
+        late = data["time"] >= data["series_end"]
+        assert late.any("step").all()
+        np.testing.assert_allclose(data["series_loss"].where(late, 0.0), 0, atol=1e-12)
+        held = data["series_singular"].where(late)
+        np.testing.assert_allclose(held.max("step"), held.min("step"))
+        assert (data["series_loss"].where(~late).diff("step").fillna(-1) < 0).all()
     if name == "connectivity/figs3":
         assert claims["rank two, ẑ = 2, g = 0"].satisfied == 2
     if name == "connectivity/exact":
         radii = [claim.verdict for claim in run.claims if claim.name.startswith("radius")]
-        assert radii == ["holds"] * 4
+        assert radii == ["holds"] * 8  # before learning ends, and before third order does
         assert claims["divergence without connectivity"].verdict == "holds"
     if name == "connectivity/fig4":
-        weak, strong = (run.dataset["shuffled_loss"].sel({"g": g}).mean() for g in (0.0, 0.5))
+        weak, strong = (data["shuffled_loss"].sel({"g": g}).mean() for g in (0.0, 0.5))
         assert float(weak) < 1e-4 < float(strong)
+        for each in QUANTITIES:
+            own, limit = (abs(data[each] / data[kind + each] - 1) for kind in ("flow_", "limit_"))
+            assert float(own.max()) < 0.05 < float(limit.max())
+        without = data["removed_loss"].sel({"g": 0.0})
+        np.testing.assert_allclose(without, 0, atol=1e-3)
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -63,30 +80,42 @@ def test_the_learning_time_is_between_the_epochs():
     assert experiment.learning_time(ended(np.ones(5)), 1.0) == np.inf
 
 
-def test_the_series_is_judged_until_learning_ends():
-    """A network at twice the exact solution's loss, which ends between two stored epochs."""
-    fig3 = Fig3(target=2.0, g=0.0, seed=range(2), fraction=0.05)
-    time = np.linspace(0, 0.4, 5)
-    series = (1 - output_series(time, 2.0) / 2) ** 2
-    ended = [0.25, np.inf]
+def test_third_order_is_judged_until_its_end():
+    """A network that keeps 0.3 of L₀ away from third order, and is anywhere beyond its end."""
+    fig3 = Fig3(target=2.0, g=0.0, seed=range(2))
+    time = np.array([0.0, 0.1, 0.2, 0.3, 0.4])
+    series = np.array([1.0, 0.8, 0.5, 0.2, 0.0])
+    loss = np.array([1.0, 0.75, 0.48, 0.5, 9.0])
     data = xarray.Dataset(
         {
             "outcome": ("seed", ["converged", "diverged"]),
-            "learning_time": ("seed", ended),
             "time": (("seed", "step"), np.tile(time, (2, 1))),
+            "series_end": ("seed", [0.35, 0.35]),
             "series_loss": (("seed", "step"), np.tile(series, (2, 1))),
-            # As the series, but for its unit; beyond the end it is anywhere.
-            "loss": (("seed", "step"), np.tile(2 * np.where(time < 0.25, series, 9.0), (2, 1))),
+            "loss": (("seed", "step"), np.tile(2 * loss, (2, 1))),  # in a unit of its own
         }
-    ).expand_dims({"target": [2.0], "g": [0.0]})
-    at_end = abs((1 - output_series(0.25, 2.0) / 2) ** 2 - 0.05)
-    np.testing.assert_allclose(fig3.series_gap(data, 2.0, 0.0), [at_end, np.nan])
+    )
+    half, whole = fig3.series_gaps(data.isel(step=slice(0, 3)), "loss")
+    np.testing.assert_allclose(half, [0.05, np.nan])
+    np.testing.assert_allclose(whole, [0.05, np.nan])
+    np.testing.assert_allclose(fig3.series_gaps(data, "loss")[1], [0.3, np.nan])
 
 
 def test_the_papers_rates():
     assert [paper_rate(z, 0.0) for z in (0.5, 1.0, 2.0)] == pytest.approx([0.015, 0.009, 0.003])
     assert paper_rate(0.5, 0.6) == pytest.approx(0.015 * 0.64**2)
     assert paper_rate(4.0, 0.0) == pytest.approx(0.003 / 4)
+
+
+def test_the_papers_strengths_of_figure_s4():
+    paper = FigS4.from_preset("paper")
+    assert (paper.target, paper.g, paper.width, paper.duration) == (
+        (2.0, 4.0),
+        (0.6, 0.8),
+        256,
+        201,
+    )
+    assert [paper.rate / target for target in paper.target] == [0.002, 0.001]
 
 
 def test_fates():

@@ -3,7 +3,8 @@
 The output is z = wᵀ(I − W)⁻¹m, read where the trial ends. Only W is trained.
 """
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import xarray
@@ -13,14 +14,17 @@ from tacit import measures
 from tacit.draw import Axis, Band, HorizontalRule, Line, Mark, Panel, VerticalRule
 from tacit.experiments import Batch, Experiment, Variable, fixed, stacked, swept
 from tacit.theory.connectivity import (
+    DecomposedNetwork,
     DescentCurve,
     FixedPoint,
+    LearningCurve,
     LinearNetwork,
     conserved_drift,
+    decomposed_curve,
     gradient_descent,
     large_n,
-    learning_curve,
     output_series,
+    series_end,
     singular_value_series,
 )
 
@@ -41,11 +45,21 @@ def paper_rate(target: float, g: float) -> float:
     return float(base * (1 - g**2) ** 2)
 
 
-class LinearExperiment(Experiment):
-    """A linear network that learns one value; all as in the paper, but for three more seeds.
+class Trained(NamedTuple):
+    """A network that has learned a target, and its own exact flow."""
 
-    Five seeds decide no claim; seven are the fewest that can.
-    """
+    network: LinearNetwork
+    seed: int
+    g: float
+    target: float
+    rate: float
+    state: FixedPoint
+    run: DescentCurve
+    flow: LearningCurve
+
+
+class LinearExperiment(Experiment):
+    """A linear network that learns one value; as in the paper, but for its five seeds."""
 
     target: tuple[float, ...] = swept((0.5, 2.0), "target ẑ of the output", low=0.01, high=100.0)
     g: tuple[float, ...] = swept(
@@ -56,7 +70,37 @@ class LinearExperiment(Experiment):
     epochs: int = fixed(200, "steps of gradient descent", low=10, high=100_000)
     fraction: float = fixed(0.05, "of the initial loss: when learning ends", low=1e-6, high=0.9)
 
-    batch_by: ClassVar[str | tuple[str, ...]] = ("target", "g")
+    batch_by: ClassVar[str | tuple[str, ...]] = "g"
+    version: ClassVar[int] = 2
+
+    def cell(self, batch: Batch) -> dict[str, np.ndarray]:
+        """Descent of every network to every target; one decomposition serves all of a network's."""
+        g, rows = batch.one("g"), {}
+        limit = large_n(g, targets=batch.values("target"))
+        predicted = {each: self.predicted(limit, each, g) for each in batch.values("target")}
+        for seed in batch.values("seed"):
+            network = LinearNetwork.random(self.width, g, seed=seed)
+            parts = DecomposedNetwork.of(network)
+            flow = decomposed_curve(parts, targets=batch.values("target"))
+            for target in (each["target"] for each in batch.cells if each["seed"] == seed):
+                rate, state = paper_rate(target, g), FixedPoint(parts, target)
+                run = gradient_descent(state, rate, self.epochs)
+                trained = Trained(network, seed, g, target, rate, state, run, flow)
+                rows[target, seed] = predicted[target] | self.row(trained)
+        return stacked([rows[each["target"], each["seed"]] for each in batch.cells])
+
+    def predicted(self, limit: LearningCurve, target: float, g: float) -> dict[str, ArrayLike]:
+        """What is stored of the exact flow of large networks."""
+        raise NotImplementedError
+
+    def row(self, trained: Trained) -> dict[str, ArrayLike]:
+        """What is stored of one network."""
+        raise NotImplementedError
+
+    def settings(self, runs: xarray.Dataset) -> Iterator[tuple[str, xarray.Dataset]]:
+        """The runs of each target and strength, with its name."""
+        for target, g in ((target, g) for target in self.target for g in self.g):
+            yield f"ẑ = {target:g}, g = {g:g}", runs.sel(target=target, g=g)
 
     def learning_time(self, run: DescentCurve, rate: float) -> float:
         """τ = η × epochs when the loss first falls to the fraction, straight in its logarithm."""
@@ -83,14 +127,15 @@ class CurvesExperiment(LinearExperiment):
             "loss": Variable("loss / (ẑ²/2), simulation", "step"),
             "flow_loss": Variable("loss / (ẑ²/2), the network's exact flow", "step"),
             "limit_loss": Variable("loss / (ẑ²/2), exact for large N", "step"),
-            "series_loss": Variable("loss / (ẑ²/2), third order", "step"),
+            "series_loss": Variable("loss / (ẑ²/2), third order until z = ẑ", "step"),
             "singular": _spectrum("simulation"),
-            "flow_singular": _spectrum("exact flow"),
             "limit_singular": _spectrum("large N"),
             "series_singular": _spectrum("third order"),
             "learning_time": Variable("τ when the loss ends, simulation"),
             "flow_time": Variable("τ when the loss ends, the network's exact flow"),
             "limit_time": Variable("τ when the loss ends, exact for large N"),
+            "series_end": Variable("τ at which z of third order reaches ẑ"),
+            "end_loss": Variable("loss / initial loss then, simulation"),
             "radius": Variable("radius of convergence of the series in τ, large N"),
             "limit_end": Variable("arc length of ΔW at which z diverges, large N"),
             "drift": Variable("largest change of the conserved matrices by the flow"),
@@ -102,49 +147,40 @@ class CurvesExperiment(LinearExperiment):
             "singular_value": np.arange(1, SHOWN + 1),
         }
 
-    def cell(self, batch: Batch) -> dict[str, np.ndarray]:
-        target, g = batch.one("target"), batch.one("g")
-        rate, scale = paper_rate(target, g), target**2 / 2
-        epochs = np.arange(0, self.epochs + 1, self.every)
-        times = rate * epochs
-        limit = large_n(g, targets=target)
-        series = singular_value_series(times, target, g)  # third order has two of them
-        predicted = {
+    def predicted(self, limit: LearningCurve, target: float, g: float) -> dict[str, ArrayLike]:
+        scale, end = target**2 / 2, series_end(target, g)
+        times = paper_rate(target, g) * np.arange(0, self.epochs + 1, self.every)
+        until_end = np.minimum(times, end)  # from where z is ẑ on, third order stands still
+        series = singular_value_series(until_end, target, g)  # it has two of them
+        return {
             "time": times,
-            "limit_loss": limit.loss(times) / scale,
-            "series_loss": (target - output_series(times, target, g)) ** 2 / 2 / scale,
-            "limit_singular": limit.singular_values(times, count=SHOWN),
+            "limit_loss": limit.loss(times, target=target) / scale,
+            "series_loss": (1 - output_series(until_end, target, g) / target) ** 2,
+            "limit_singular": limit.singular_values(times, target=target, count=SHOWN),
             "series_singular": np.pad(series, ((0, 0), (0, SHOWN - 2))),
-            "limit_time": limit.learning_time(fraction=self.fraction),
-            "radius": limit.radius_of_convergence(),
+            "limit_time": limit.learning_time(target, self.fraction),
+            "series_end": end,
+            "radius": limit.radius_of_convergence(target),
             "limit_end": limit.divergence,
         }
-        rows: list[dict[str, ArrayLike]] = []
-        for seed in batch.values("seed"):
-            network = LinearNetwork.random(self.width, g, seed=seed)
-            state = FixedPoint(network, target)
-            run = gradient_descent(state, rate, self.epochs)
-            exact = learning_curve(*network, targets=target)
-            ended, flow_time = (
-                self.learning_time(run, rate),
-                exact.learning_time(fraction=self.fraction),
-            )
-            values = state.singular_values(epochs, SHOWN)
-            W = network.W0 + exact.change(flow_time)
-            rows.append(
-                {
-                    **predicted,
-                    "outcome": outcome(run, ended),
-                    "loss": (run.losses / scale)[epochs],
-                    "flow_loss": exact.loss(times) / scale,
-                    "singular": np.zeros_like(values) if run.diverged else values,
-                    "flow_singular": exact.singular_values(times, count=SHOWN),
-                    "learning_time": ended,
-                    "flow_time": flow_time,
-                    "drift": conserved_drift(network.W0, W, network.w, network.m),
-                }
-            )
-        return stacked(rows)
+
+    def row(self, trained: Trained) -> dict[str, ArrayLike]:
+        network, _, g, target, rate, state, run, flow = trained
+        scale, losses = target**2 / 2, run.losses / run.losses[0]
+        epochs = np.arange(0, self.epochs + 1, self.every)
+        ended, flow_time = self.learning_time(run, rate), flow.learning_time(target, self.fraction)
+        values = state.singular_values(epochs, SHOWN)
+        W = network.W0 + flow.change(flow_time, target=target)
+        return {
+            "outcome": outcome(run, ended),
+            "loss": (run.losses / scale)[epochs],
+            "flow_loss": flow.loss(rate * epochs, target=target) / scale,
+            "singular": np.zeros_like(values) if run.diverged else values,
+            "learning_time": ended,
+            "flow_time": flow_time,
+            "end_loss": np.interp(series_end(target, g) / rate, np.arange(len(losses)), losses),
+            "drift": conserved_drift(network.W0, W, network.w, network.m),
+        }
 
     def curve(self, runs: xarray.Dataset, name: str, target: float, g: float) -> xarray.DataArray:
         """A stored curve of the runs of one target and strength, against β²τ along `step`."""
@@ -164,19 +200,17 @@ class CurvesExperiment(LinearExperiment):
                 self.theory(runs, name, target, g) for name in ("limit_loss", "series_loss")
             )
             radius = runs["radius"].sel(target=target, g=g).max() / (1 - g**2) ** 2
-            words = ("third order", "radius of convergence") if colour == 0 else (None, None)
+            words = ("third order", "its radius (ours)") if colour == 0 else (None, None)
             marks += [
                 *mean_marks(self.curve(runs, "loss", target, g), f"g = {g:g}", colour, 2.4),
-                Line(limit.step, limit, label="exact, large N", colour="ink", style="dotted"),
-                Line(
-                    series.step, until(series, 1.2), label=words[0], colour=colour, style="dashed"
-                ),
+                Line(limit.step, limit, label="exact (ours)", colour="ink", style="dotted"),
+                Line(series.step, series, label=words[0], colour=colour, style="dashed"),
                 VerticalRule(radius, label=words[1], colour=colour, style="dotted"),
             ]
         return Panel(
             f"loss, ẑ = {target:g}",
             Axis(SCALED, limits=(0, None)),
-            Axis("loss / L₀", limits=(0, 1.3)),
+            Axis("loss / L₀", limits=(0, 1.1)),
             marks,
         )
 
@@ -192,8 +226,3 @@ def mean_marks(curve: xarray.DataArray, label: str, colour: int, width: float) -
         Band(curve.step, mean - deviation, mean + deviation, colour=colour),
         Line(curve.step, mean, label=label, colour=colour, width=width),
     ]
-
-
-def until(series: xarray.DataArray, limit: float) -> np.ndarray:
-    """The series until it is first beyond the limit."""
-    return np.where(np.logical_or.accumulate(series.values > limit), np.nan, series)

@@ -8,6 +8,7 @@ The network's output is z = wᵀ(I − W)⁻¹m. Gradient flow on ½(ẑ − z)�
 
 from tacit.theory.connectivity._conserved import Conserved, conserved, conserved_drift
 from tacit.theory.connectivity._descent import (
+    DecomposedNetwork,
     DescentCurve,
     FixedPoint,
     LinearNetwork,
@@ -22,10 +23,16 @@ from tacit.theory.connectivity._first_order import (
     shuffled_loss,
     traces,
 )
-from tacit.theory.connectivity._learning_curves import exact_g0, large_n, learning_curve
+from tacit.theory.connectivity._learning_curves import (
+    decomposed_curve,
+    exact_g0,
+    large_n,
+    learning_curve,
+)
 from tacit.theory.connectivity._series import (
     change_series,
     output_series,
+    series_end,
     shuffled_output_series,
     singular_value_series,
 )
@@ -34,6 +41,7 @@ from tacit.theory.connectivity._spectrum import LimitSpectrum, limit_spectrum
 
 __all__ = [
     "Conserved",
+    "DecomposedNetwork",
     "DescentCurve",
     "FixedPoint",
     "LearningCurve",
@@ -45,6 +53,7 @@ __all__ = [
     "change_series",
     "conserved",
     "conserved_drift",
+    "decomposed_curve",
     "exact_g0",
     "gradient_descent",
     "gradient_norm",
@@ -53,6 +62,7 @@ __all__ = [
     "learning_time",
     "limit_spectrum",
     "output_series",
+    "series_end",
     "shuffled_loss",
     "shuffled_output_series",
     "singular_value_series",

@@ -6,7 +6,8 @@ This is the discrete recursion of the reduced system, for one network and in Num
 losses of any kind are trained by `tacit.descent`. The loop is written once. It moves a state:
 
 - `FixedPoint`: the output is taken where the trial ends. The gradient y xᵀ has rank one, so that
-  (I − W)⁻¹ is brought up to date in O(N²) operations (Sherman and Morrison).
+  (I − W)⁻¹ gains a product of two vectors per epoch (Sherman and Morrison). Of a `LinearNetwork`
+  an epoch takes O(N²) operations, of a `DecomposedNetwork` O(N × epochs).
 - `SimulatedTrial`: the trial is simulated in Euler steps and differentiated backwards, as the paper
   did. That takes about 2 × 202 matrix–vector products per epoch.
 
@@ -19,7 +20,6 @@ from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg.blas import dger
 
 DT, STEPS, ONSET, READ = 0.5, 202, 2, 2  # the Simple task: T = 101, loss on the last two steps
 _BLOCK = 8  # steps of a trial that are taken together
@@ -43,6 +43,26 @@ class LinearNetwork(NamedTuple):
     def astype(self, dtype: Any) -> "LinearNetwork":
         """The same network in another precision."""
         return LinearNetwork(*(part.astype(dtype) for part in self))
+
+
+class DecomposedNetwork(NamedTuple):
+    """A network in the singular bases of I − W₀ = U S Vᵀ, where W₀ costs nothing.
+
+    z = wᵀ(I − W)⁻¹m with S for I − W₀, Vᵀw for w, Uᵀm for m and UᵀΔWV for ΔW. One decomposition
+    serves every target, the descent and the exact flow.
+    """
+
+    values: Float[np.ndarray, " n"]
+    w: Float[np.ndarray, " n"]
+    m: Float[np.ndarray, " n"]
+    U: Float[np.ndarray, "n n"]
+    Vt: Float[np.ndarray, "n n"]
+
+    @classmethod
+    def of(cls, network: LinearNetwork) -> "DecomposedNetwork":
+        """By one singular value decomposition."""
+        U, values, Vt = np.linalg.svd(np.eye(len(network.w)) - network.W0)
+        return cls(values, Vt @ network.w, U.T @ network.m, U, Vt)
 
 
 class TrainedState(abc.ABC):
@@ -108,16 +128,20 @@ def gradient_descent(
 class FixedPoint(TrainedState):
     """A network whose output is read at the trial's fixed point.
 
-    It keeps x = (I − W)⁻¹m, y = (I − W)⁻ᵀw and the inverse. ΔW after k epochs is the product of the
-    first k columns that the steps added.
+    It keeps x = (I − W)⁻¹m, y = (I − W)⁻ᵀw and the pairs of vectors by which the inverse has grown.
+    ΔW after k epochs is the product of the first k columns that the steps added.
     """
 
-    def __init__(self, network: LinearNetwork, target: float) -> None:
-        self.w, self.target = network.w, target
-        self.inverse = np.asfortranarray(np.linalg.inv(np.eye(len(self.w)) - network.W0))
-        self.x, self.y = self.inverse @ network.m, self.inverse.T @ network.w
+    def __init__(self, network: LinearNetwork | DecomposedNetwork, target: float) -> None:
+        self._network, self.w, self.target = network, network.w, target
+        if isinstance(network, DecomposedNetwork):
+            self._inverse = 1 / network.values
+        else:
+            self._inverse = np.linalg.inv(np.eye(len(self.w)) - network.W0)
+        self._grown = np.empty((2, 64, len(self.w)))
         self._left: list[np.ndarray] = []
         self._right: list[np.ndarray] = []
+        self.x, self.y = self._solved(network.m), self._solved(network.w, transposed=True)
 
     def error(self) -> float:
         """|ẑ − z|."""
@@ -132,18 +156,39 @@ class FixedPoint(TrainedState):
     def step(self, rate: float) -> None:
         """Add η(ẑ − z) y xᵀ to W."""
         x, y, step = self.x, self.y, rate * self._error
+        u, v = self._solved(y), self._solved(x, transposed=True)
+        factor = step / (1 - step * (x @ u))
+        epoch = len(self._left)
+        if epoch == self._grown.shape[1]:
+            self._grown = np.concatenate([self._grown, np.empty_like(self._grown)], axis=1)
+        self._grown[:, epoch] = factor * u, v
         self._left.append(step * y)
         self._right.append(x)
-        u, v = self.inverse @ y, self.inverse.T @ x
-        factor = step / (1 - step * (x @ u))
-        self.inverse = dger(factor, u, v, a=self.inverse, overwrite_a=1)
         self.x, self.y = x + factor * (x @ x) * u, y + factor * (y @ y) * v
 
-    def change(self) -> Float[np.ndarray, "n n"]:
-        """ΔW."""
+    def _solved(self, vector: np.ndarray, *, transposed: bool = False) -> np.ndarray:
+        """(I − W)⁻¹ times a vector, or its transpose's."""
+        first, second = self._grown[:, : len(self._left)]
+        if transposed:
+            first, second = second, first
+        if self._inverse.ndim == 1:
+            start = self._inverse * vector
+        else:
+            start = (self._inverse.T if transposed else self._inverse) @ vector
+        return np.asarray(start + (second @ vector) @ first)
+
+    def change(self, rank: int | None = None) -> Float[np.ndarray, "n n"]:
+        """ΔW, or its best approximation of a rank."""
         if not self._left:
-            return np.zeros_like(self.inverse)
-        return np.stack(self._left, axis=1) @ np.stack(self._right, axis=1).T
+            return np.zeros((len(self.w), len(self.w)))
+        left, right = (np.stack(part, axis=1) for part in (self._left, self._right))
+        if isinstance(self._network, DecomposedNetwork):
+            left, right = self._network.U @ left, self._network.Vt.T @ right
+        if rank is not None:
+            (left, first), (right, second) = np.linalg.qr(left), np.linalg.qr(right)
+            U, values, Vt = np.linalg.svd(first @ second.T)
+            left, right = left @ (U[:, :rank] * values[:rank]), right @ Vt[:rank].T
+        return np.asarray(left @ right.T)
 
     def singular_values(self, epochs: np.ndarray, count: int) -> Float[np.ndarray, "epochs count"]:
         """The largest singular values of ΔW after so many epochs, (epochs, count).
@@ -182,6 +227,10 @@ class SimulatedTrial(TrainedState):
         self._states = np.concatenate([silence, driven])
         self._errors = self._states[-READ:] @ w - self.target
         return float(np.abs(self._errors).max())
+
+    def outputs(self) -> Float[np.ndarray, " steps_and_one"]:
+        """z at every step of the trial that `error` has simulated, from the first on."""
+        return self._states @ self.w
 
     def loss_and_gradient(self) -> tuple[float, float]:
         """Half the mean squared error, and the gradient backwards in time."""

@@ -17,6 +17,7 @@ from tacit.theory.connectivity._checks import (
     checked_vector,
 )
 from tacit.theory.connectivity._closed_form import ClosedForm
+from tacit.theory.connectivity._descent import DecomposedNetwork, LinearNetwork
 from tacit.theory.connectivity._solution import LearningCurve
 from tacit.theory.connectivity._spectrum import limit_spectrum
 from tacit.theory.connectivity._walked_path import Basis, WalkedPath
@@ -51,14 +52,22 @@ def learning_curve(
     for name, vector in (("w", out), ("m", into)):
         if not vector.any():
             raise ValueError(f"{name}: received zero: the output would not depend on W")
-    goals = _checked_targets(targets)
-    U, values, Vt = np.linalg.svd(np.eye(size) - connectivity)
+    network = LinearNetwork(connectivity, out, into)
+    return decomposed_curve(DecomposedNetwork.of(network), targets=targets)
+
+
+def decomposed_curve(
+    network: DecomposedNetwork, *, targets: SupportsFloat | Iterable[SupportsFloat]
+) -> LearningCurve:
+    """The same of a network whose decomposition is at hand."""
+    goals, values, size = _checked_targets(targets), network.values, len(network.values)
     if values[-1] <= size * np.finfo(float).eps * values[0]:
         raise ValueError(
             f"W0 has an eigenvalue of one (I − W0 has a singular value of {values[-1]:.3g}): the "
             "network has no fixed point"
         )
-    path = WalkedPath(values, Vt @ out, U.T @ into, furthest=_furthest(goals), basis=Basis(U, Vt))
+    basis = Basis(network.U, network.Vt)
+    path = WalkedPath(values, network.w, network.m, furthest=_furthest(goals), basis=basis)
     return LearningCurve(path, goals)
 
 

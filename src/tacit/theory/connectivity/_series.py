@@ -1,7 +1,7 @@
 """The paper's expansions in the learning time to third order: (10), (14), (15) and (91).
 
-They are polynomials, and are to be believed only well inside the radius of convergence of the
-series, which ends before learning does (`LearningCurve.radius_of_convergence`).
+They are polynomials, and no order of them converges beyond the radius of convergence of the series
+(`LearningCurve.radius_of_convergence`). The paper stops them where z reaches ẑ (`series_end`).
 """
 
 from typing import SupportsFloat
@@ -29,6 +29,16 @@ def output_series(
     """z(τ) to third order, (15)."""
     z, b, scaled = _scaled(times, target, g)
     return np.asarray(z * _cubic(scaled, 1 + 8 * z**2 * b))
+
+
+def series_end(target: SupportsFloat, g: SupportsFloat = 0.0) -> float:
+    """The τ at which z(τ) of third order, (15), reaches ẑ: there the paper stops its theory.
+
+    The cubic always rises, so that there is one such time.
+    """
+    b, z = beta(checked_strength(g)), checked_number("target", target)
+    roots = np.roots([(1 + 8 * z**2 * b) / 6, -0.5, 1.0, -1.0])
+    return float(roots[np.argmin(np.abs(roots.imag))].real) / b**2
 
 
 def singular_value_series(
