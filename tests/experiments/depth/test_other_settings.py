@@ -6,7 +6,7 @@ import pytest
 
 from tacit.descent import Lanes, Stop, descend
 from tacit.experiments import reproduce
-from tacit.experiments.depth.fig13to17 import OneEntry, SeededCompletion, optimiser
+from tacit.experiments.depth.optimisers import OneEntry, SeededCompletion, optimiser
 from tacit.models import DeepFactorisation
 from tacit.problems import MatrixCompletion
 
