@@ -54,10 +54,10 @@ def graph_panel(patterns: dict[str, Pattern]) -> Panel:
                 marks.append(Points(some * 0 + x, some, colour=place, filled=filled, size=8))
         ticks |= {left: "rows", left + 1: "columns"}
         marks.append(Text(left + 0.5, -0.6, name))
-    x = Axis("open: isolated, left out", ticks=ticks, limits=(-0.5, 2 * len(patterns) - 0.5))
+    across = Axis("open: isolated, left out", ticks=ticks, limits=(-0.5, 2 * len(patterns) - 0.5))
     numbers = {-float(i): str(i) for i in range(max(rows, columns), 0, -1)}
-    y = Axis("number of the row or column", ticks=numbers, limits=(-len(numbers) - 0.5, -0.3))
-    return Panel("graphs: an edge for each observation", x, y, marks)
+    down = Axis("number of the row or column", ticks=numbers, limits=(-len(numbers) - 0.5, -0.3))
+    return Panel("graphs: an edge for each observation", across, down, marks)
 
 
 class CompletionExperiment(Experiment):

@@ -55,8 +55,10 @@ class DiagonalExperiment(FlowExperiment):
         at rank one, and nothing is left to compare.
         """
         scales = np.array(sorted(self.scale))
-        family = dict(ratio=ratio, size=size, target=target)
-        ranks = np.array([equal_diagonal_rank(L, scales, **family) for L in sorted(self.depth)])
+        ranks = [
+            equal_diagonal_rank(depth, scales, ratio=ratio, size=size, target=target)
+            for depth in sorted(self.depth)
+        ]
         falls = -np.diff(ranks, axis=0)
         best = int(np.argmax(falls.min(axis=0, initial=np.inf)))
         return float(scales[best]), falls[:, best]

@@ -219,8 +219,8 @@ class Fig1(GaussianExperiment):
         ]
         for colour, scale in enumerate(sorted(self.scale)):
             at = runs.sel(scale=scale)
-            ranks, look = (at["predicted_rank"], at["effective_rank"]), dict(size=3.0, opacity=0.6)
-            marks.append(Points(*ranks, label=f"αᴸ = {scale:g}", colour=colour, **look))
+            ranks, label = (at["predicted_rank"], at["effective_rank"]), f"αᴸ = {scale:g}"
+            marks.append(Points(*ranks, label=label, colour=colour, size=3.0, opacity=0.6))
         return Panel(
             "depth 2, disconnected: run by run",
             Axis("effective rank of the closed-form limit"),

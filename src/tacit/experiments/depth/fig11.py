@@ -74,13 +74,11 @@ class Fig11(DiagonalExperiment):
             )
         # To first order noise moves the mean of the diagonal, up or down; what it adds is in the
         # rest, so each draw is held against an equal diagonal of its own mean.
-        at, means = (
-            rank.sel(noise=levels[-1], scale=scale),
-            self._diagonals(runs["seed"].values, levels[-1]),
-        )
-        family = dict(ratio=self.ratio, size=self.size, target=means.mean(axis=1))
+        at, size = rank.sel(noise=levels[-1], scale=scale), self.size
+        own = self._diagonals(runs["seed"].values, levels[-1]).mean(axis=1)
         for depth in depths if levels[-1] > 0 else ():
-            equal = equal_diagonal_rank(depth, np.array(scale), **family)
+            there = np.array(scale)
+            equal = equal_diagonal_rank(depth, there, ratio=self.ratio, size=size, target=own)
             claim.median(
                 f"below an equal diagonal, depth {depth}",
                 xarray.DataArray(equal, {"seed": runs["seed"]}) - at.sel(depth=depth),
@@ -106,13 +104,12 @@ class Fig11(DiagonalExperiment):
         scales, rank = np.array(sorted(self.scale)), self.counted(runs, "stable_rank")
         x = Axis("initial scale αᴸ", scale="log")
         y = Axis("stable rank", limits=(0.8, self.size))
-        family = dict(ratio=self.ratio, size=self.size, target=self.target)
-        panels = []
+        panels, m, size = [], self.ratio, self.size
         for noise in sorted(self.noise):
             marks: list[Mark] = []
             for colour, depth in enumerate(sorted(self.depth)):
                 at = rank.sel(noise=noise, depth=depth)
-                limit = equal_diagonal_rank(depth, scales, **family)
+                limit = equal_diagonal_rank(depth, scales, ratio=m, size=size, target=self.target)
                 marks += mean_lines(at, "scale", label=f"L = {depth}", colour=colour)
                 marks.append(Line(scales, limit, colour=colour, style="dashed"))
             panels.append(Panel(f"σ = {noise:g}", x, y, marks, legend="best"))
