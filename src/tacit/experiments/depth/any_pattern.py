@@ -170,8 +170,7 @@ class AnyPattern(GaussianExperiment):
         shares = {
             "the limit has the groups' rank": (
                 limit == runs["groups"],
-                "the limit of vanishing starts, in closed form, has a numerical rank of as many as "
-                "there are groups",
+                "the closed-form limit of vanishing starts has the number of groups as its rank",
             ),
             f"rank = limit's, from {least:g}": (
                 (reached == limit) & counts,
@@ -183,8 +182,7 @@ class AnyPattern(GaussianExperiment):
             claim.median(
                 f"{name}: {start}, depth 2",
                 share_by_seed(did.sel(start=start)),
-                says=f"{STARTS[start]}, depth 2: in most seeds, for at least 90% of the patterns, "
-                f"{words}.",
+                says=f"{STARTS[start]}, depth 2: in most seeds, for 90% of the patterns, {words}.",
                 at_least=0.9,
                 note=_SLOW,
                 place="(ours)",
