@@ -143,7 +143,7 @@ CATALOGUE = (
           quick=0.8, paper=0.1),
     Entry("depth/fig12", "depth.fig12:Fig12", "Figure 12",
           "stable rank against scale and depth for the diagonal 0, 0.5, 1, 1.5, 2",
-          quick=3.2, paper=0.1),
+          quick=3.2, paper=4.0),
     Entry("depth/fig13-17", "depth.fig13to17:Fig13To17", "Figures 13 to 17",
           "stable rank of a completed diagonal against depth: SGD to Adagrad",
           quick=0.7, paper=3.1),

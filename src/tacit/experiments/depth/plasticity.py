@@ -101,10 +101,10 @@ class Plasticity(StagedExperiment, FlowExperiment):
         target, mask = self.targets(size, [1 / (12 * size)]), np.triu(np.ones((size,) * 2)) > 0
         begin, more = np.eye(size)[None], self.completions(target, mask)
         lazy = lazy_condition([begin[0]] * 2, mask, target[0])
-        stop = Stop(self.tail_attempts, loss=self.goal)
-        (method, _), _ = self.legs(2)
+        stop, ((method, _), _) = Stop(self.tail_attempts, loss=self.goal), self.legs(2)
         end = descend(self.factorisations([begin] * 2), more, method, stop=stop, title=label)
-        kept = float(stable_ranks(singular_values_or_nan(end.model.tree.factors[-1]))[0])
+        ranks = stable_ranks(singular_values_or_nan(end.model.tree.factors[-1]))
+        kept = np.where(end.outcome == "converged", ranks, np.nan).item()
         return lazy.loss / lazy.threshold, kept, lazy.stable_rank
 
     def cell(self, batch: Batch) -> dict[str, ArrayLike]:
