@@ -31,14 +31,15 @@ class Ours:
         from tacit.experiments.depth.fig3 import Fig3
         from tacit.problems import MatrixCompletion
 
-        fig3 = Fig3(goal=GOAL, size=SIZE)
+        fig3 = Fig3(size=SIZE, protocol="text")
         self.attempts = fig3.attempts
         self.lanes: dict[int, tuple[Any, Any]] = {}
         self.method = fig3.method
         with jax.enable_x64(True):
             for depth in DEPTHS:
                 trials = [fig3.draw_trial(seed, fig3.scale[0], depth) for seed in range(TRIALS)]
-                problems = [MatrixCompletion(target, few) for target, _, (few, _) in trials]
+                unit = fig3.rank**-0.5  # entries of unit variance
+                problems = [MatrixCompletion(unit * target, few) for target, _, (few, _) in trials]
                 self.lanes[depth] = (
                     Lanes.stack([start for _, start, _ in trials]),
                     Lanes.stack(problems),

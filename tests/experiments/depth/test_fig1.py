@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 import scipy.integrate
 
+from tacit.draw import Line, Points
 from tacit.experiments import find_experiment, reproduce
 from tacit.experiments.depth.fig1 import Fig1
 from tacit.measures import effective_rank
 from tacit.problems import Pattern
+from tacit.theory.depth import alignment_bound
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def test_other_methods_are_options(smoke, tmp_path):
     made = reproduce("depth/fig1", method=["gd", "adam"], steps=3000, **options)
     assert made.dataset.sizes["method"] == 2
     assert sum(made.outcomes.values()) == 8
-    counted = next(claim for claim in made.claims if claim.name == "runs that count")
+    counted = next(claim for claim in made.claims if claim.name == "runs left out")
     assert counted.samples == 2  # a share for each seed, of the first method alone
     # A rate of 0.02 stays close to the flow; Adam goes its own way but fits what is observed.
     flow = smoke.dataset["effective_rank"].sel(
@@ -73,7 +75,49 @@ def test_other_methods_are_options(smoke, tmp_path):
     np.testing.assert_allclose(gd, flow, atol=0.02)
     assert float(made.dataset["loss"].max()) < 1e-6
     short = reproduce("depth/fig1", method="gd", steps=20, **options)
-    assert "Left out" in short.figure().caption  # runs that did not train are named
+    assert "4 of 4 runs left out" in short.figure().caption
+
+
+def test_rows_align_as_theorem_3_1_says(smoke):
+    """The stored share of the bound, from the end of another integration; other runs have none."""
+    scale, seed = 1e-1, 1
+    (target,), ((first, second),) = smoke.experiment.draw_trials(2, [seed], [scale])
+    mask = Pattern.column(2, 2).mask
+
+    def velocity(_, flat):
+        B, A = flat.reshape(2, 2, 2)
+        error = np.where(mask, A @ B - target, 0.0)
+        return -np.stack([A.T @ error, error @ B.T]).ravel()
+
+    start = np.stack([first, second]).ravel()
+    path = scipy.integrate.solve_ivp(velocity, (0, 3000), start, "DOP853", rtol=1e-11, atol=1e-13)
+    B, A = path.y[:, -1].reshape(2, 2, 2)
+    turned = np.array([-B[1, 0], B[0, 0]]) / np.linalg.norm(B[:, 0])
+    shares = (A @ turned) ** 2 / np.sum(A**2, axis=1)
+    wanted = (shares / alignment_bound(second, first[:, 0], target[:, 0])).max()
+    runs = smoke.dataset["misaligned"].sel(pattern="column", scale=scale, seed=seed)
+    np.testing.assert_allclose(float(runs.sel(depth=2).item()), wanted, rtol=1e-3)
+    assert np.isnan(smoke.dataset["misaligned"].sel(pattern="diagonal")).all()
+    claim = next(claim for claim in smoke.claims if claim.name == "rows align, depth 2")
+    assert claim.satisfied == claim.samples == 3
+
+
+def test_the_codes_start_is_one_draw_for_all_factors(smoke, tmp_path):
+    """Two equal factors end at a closed form too, and at other ranks than the text's."""
+    options = {"depth": 2, "pattern": "diagonal", "protocol": "code"}
+    made = reproduce("depth/fig1", preset="smoke", results=tmp_path, **options)
+    (_,), ((first, second),) = made.experiment.draw_trials(2, [0], [1e-1])
+    assert not np.allclose(first, second)  # the text's
+    assert float(made.dataset["gap"].max()) < 1e-5
+    text = smoke.dataset["effective_rank"].sel(depth=2, pattern="diagonal")
+    assert not np.allclose(made.dataset["effective_rank"].squeeze(), text.squeeze(), atol=1e-3)
+
+
+def test_panel_a_has_an_edge_for_each_observation(smoke):
+    panel = smoke.figure().panels[0]
+    assert sum(isinstance(mark, Line) for mark in panel.marks) == 2 + 2
+    isolated = [m for m in panel.marks if isinstance(m, Points) and not m.filled and len(m.x)]
+    assert [(float(m.x[0]), float(m.y[0])) for m in isolated] == [(3.0, -2.0)]
 
 
 def test_the_paper_preset_is_the_papers():

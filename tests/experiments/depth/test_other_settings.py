@@ -6,8 +6,10 @@ import pytest
 
 from tacit.descent import Lanes, Stop, descend
 from tacit.experiments import reproduce
+from tacit.experiments.depth.diagonal import equal_diagonal_rank
+from tacit.experiments.depth.fig11 import Fig11
 from tacit.experiments.depth.fig12 import Fig12
-from tacit.experiments.depth.fig13to17 import OneEntry, SeededCompletion, optimiser
+from tacit.experiments.depth.optimisers import OneEntry, SeededCompletion, optimiser
 from tacit.models import DeepFactorisation
 from tacit.problems import MatrixCompletion
 
@@ -36,7 +38,20 @@ def test_without_noise_the_limit_is_theorem_3_3s(results):
     made = reproduce("depth/fig11", preset="smoke", results=results, **options)
     scales = np.array([1e-1, 1e-4])
     found = made.dataset["stable_rank"].sel({"depth": 3, "noise": 0.0, "seed": 0, "scale": scales})
-    np.testing.assert_allclose(found, made.experiment.limit(3, scales), rtol=1e-5)
+    np.testing.assert_allclose(
+        found, equal_diagonal_rank(3, scales, ratio=100.0, size=5), rtol=1e-5
+    )
+
+
+def test_depth_is_tested_where_it_matters():
+    """At m = 100 each depth differs from the next at αᴸ = 0.1; from 1e-6 deep ranks are one."""
+    family = {"ratio": 100.0, "size": 5, "target": 1.0}
+    scale, falls = Fig11.from_preset("paper").falls(**family)
+    assert scale == 0.1
+    assert (falls > 0.5).all()
+    small = Fig11(scale=(1e-6, 1e-5))
+    assert small.falls(**family)[0] == 1e-5
+    assert small.falls(**family)[1].min() < 1e-6
 
 
 def test_an_unequal_diagonal_decouples_from_the_identity(results):

@@ -5,20 +5,37 @@ of theirs, which keep their digits. At depth two each run has a limit in closed 
 """
 
 import numpy as np
+import xarray
 from jaxtyping import Float
 
 from tacit.descent import Lanes, Stop, descend
-from tacit.experiments import Variable, swept
+from tacit.experiments import Claims, Variable, swept
 from tacit.experiments.depth.completion import FlowExperiment
 from tacit.measures import effective_ranks, stable_ranks
 from tacit.models import DeepFactorisation
-from tacit.theory.depth import disconnected_limit
+from tacit.theory.depth import disconnected_limit, limit_singular_values
+
+
+def equal_diagonal_rank(
+    depth: int, scales: np.ndarray, *, ratio: float, size: int, target: float | np.ndarray = 1.0
+) -> np.ndarray:
+    """The stable rank of Theorem 3.3's limit for a diagonal of equal entries, at each αᴸ."""
+    alpha = np.asarray(scales) ** (1 / depth)
+    limit = limit_singular_values(depth=depth, scale=alpha, ratio=ratio, blocks=size, target=target)
+    share = np.asarray(limit.others) / np.asarray(limit.first)
+    return 1 + (size - 1) * share**2 + np.zeros(np.broadcast_shapes(alpha.shape, np.shape(target)))
 
 
 class DiagonalExperiment(FlowExperiment):
     """Ranks at the end of flow on any diagonal, by depth, and the distance to the closed form."""
 
     depth: tuple[int, ...] = swept((2, 3, 4, 5), "number L of factors", low=2, high=10)
+    scale: tuple[float, ...] = swept(
+        (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
+        "initial scale αᴸ of the product",
+        low=1e-40,
+        high=10.0,
+    )
 
     batch_by = "depth"
 
@@ -29,6 +46,42 @@ class DiagonalExperiment(FlowExperiment):
             "loss": Variable("loss at the end"),
             "gap": Variable("largest entry of |product − closed form|, depth 2"),
         }
+
+    def falls(self, *, ratio: float, size: int, target: float) -> tuple[float, np.ndarray]:
+        """Where depth matters, by Theorem 3.3 for an equal diagonal.
+
+        The scale whose smallest fall of the stable rank from a depth to the next is the largest,
+        and those falls, in the order of the depths: from the smallest scales all deep products end
+        at rank one, and nothing is left to compare.
+        """
+        scales = np.array(sorted(self.scale))
+        ranks = [
+            equal_diagonal_rank(depth, scales, ratio=ratio, size=size, target=target)
+            for depth in sorted(self.depth)
+        ]
+        falls = -np.diff(ranks, axis=0)
+        best = int(np.argmax(falls.min(axis=0, initial=np.inf)))
+        return float(scales[best]), falls[:, best]
+
+    def claim_about_depth_2(
+        self, claim: Claims, rank: xarray.DataArray, name: str = "", words: str = ""
+    ) -> None:
+        """Over the scales the rank of depth 2 moves by no more than the goal leaves open."""
+        if 2 not in self.depth or len(self.scale) < 2:
+            return
+        bound, two = 10 * float(np.sqrt(2 * self.goal)), rank.sel(depth=2)
+        others = [dim for dim in two.dims if dim != "seed"]
+        change = two.max(others, skipna=False) - two.min(others, skipna=False)
+        add = claim.median if "seed" in two.dims else claim.value
+        add(
+            f"depth 2 ignores the scale{name}",
+            change,
+            says=f"{words}the stable rank of depth 2 changes by at most {bound:.1g} over all "
+            f"scales, what a loss of {self.goal:g} leaves open: two equal factors end at a limit "
+            "without α in it.",
+            at_most=bound,
+            place=f"{self.figure}, appendix C.1",
+        )
 
     def complete(
         self,

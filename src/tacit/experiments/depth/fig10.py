@@ -74,12 +74,18 @@ class Fig10(GaussianExperiment):
         }
 
     def claims(self, runs: xarray.Dataset) -> Claims:
-        claim, scale, depths = Claims("Figure 10(b)"), self.scale[0], sorted(self.depth)
-        runs = runs.sel(scale=scale)
-        rank = self.counted(runs, "effective_rank")
+        claim = Claims("Figure 10(b)")
+        for scale in self.scale:
+            self._claim_about(claim, runs.sel(scale=scale), scale)
+        self.claim_that_runs_count(claim, runs, share=0.99, loss=self.gate)
+        return claim
+
+    def _claim_about(self, claim: Claims, runs: xarray.Dataset, scale: float) -> None:
+        depths, rank = sorted(self.depth), self.counted(runs, "effective_rank")
+        also = f", αᴸ = {scale:g}" if len(self.scale) > 1 else ""
         for less, more in itertools.pairwise(depths):
             claim.median(
-                f"Gaussian, depth {less} to {more}",
+                f"Gaussian, depth {less} to {more}{also}",
                 rank.sel(depth=less) - rank.sel(depth=more),
                 says=f"Gaussian starts, αᴸ = {scale:g}: in most of them the effective rank falls "
                 f"from L = {less} to L = {more}.",
@@ -87,23 +93,23 @@ class Fig10(GaussianExperiment):
             )
         if 2 in depths:
             claim.median(
-                "Gaussian, depth 2 stays high",
+                f"Gaussian, depth 2 stays high{also}",
                 rank.sel(depth=2),
                 says="Gaussian starts, L = 2: the median effective rank is at least 1.5.",
                 at_least=1.5,
             )
             claim.median(
-                "closed form, depth 2",
+                f"closed form, depth 2{also}",
                 abs(rank - runs["closed_form_rank"]).sel(depth=2),
                 says="Most Gaussian runs of depth 2 end at the rank of their own closed-form "
                 "limit, to 1e-5.",
                 at_most=1e-5,
                 place="Proposition 4.1",
             )
-        predicted = self._family_curves(np.array(self.flow_ratio))
+        predicted = self._family_curves(np.array(self.flow_ratio), scale)
         family = runs["family_rank"].isel(seed=0).transpose("depth", "ratio").sel(depth=depths)
         claim.value(
-            "the family ends at Theorem 3.3",
+            f"the family ends at Theorem 3.3{also}",
             abs(family - predicted).max(),
             says="From the family's starts, effective ranks of flow and theorem differ by at most "
             "1e-4.",
@@ -111,50 +117,47 @@ class Fig10(GaussianExperiment):
             place="Figure 10(a), Theorem 3.3",
         )
         claim.value(
-            "the family falls with depth",
-            np.diff(predicted, axis=0).max(),
-            says="At each of the ratios the family's effective rank falls with depth (largest "
-            "difference between neighbouring depths).",
-            at_most=0.0,
+            f"the family falls with depth{also}",
+            -np.diff(predicted.mean(axis=1)).max(initial=-np.inf),
+            says="Averaged over the ratios the family's effective rank falls from each depth to "
+            "the next by at least 0.05.",
+            at_least=0.05,
             place="Figure 10(a)",
         )
-        self.claim_that_runs_count(claim, runs, share=0.99, loss=self.gate)
-        return claim
 
     def draw(self, runs: xarray.Dataset) -> Figure:
-        runs, depths = runs.sel(scale=self.scale[0]), sorted(self.depth)
-        ratios = np.array(sorted(self.flow_ratio))
+        depths, ratios = sorted(self.depth), np.array(sorted(self.flow_ratio))
         fine = np.logspace(np.log10(ratios[0]), np.log10(ratios[-1]), 121)
         y = Axis("effective rank", limits=(0.95, self.size + 0.05))
-        rule = HorizontalRule(1.0, label="rank one")
-        family: list[Mark] = [rule]
-        gaussian: list[Mark] = [rule]
-        curves, rank = self._family_curves(fine), self.counted(runs, "effective_rank")
-        for colour, depth in enumerate(depths):
-            points = runs["family_rank"].isel(seed=0).sel(depth=depth, ratio=ratios)
-            family.append(Line(fine, curves[colour], colour=colour, label=f"L = {depth}"))
-            family.append(Points(ratios, points, colour=colour, size=4.0))
-            ends = np.sort(rank.sel(depth=depth).dropna("seed"))
-            order = np.arange(1, ends.size + 1)
-            gaussian.append(Line(order, ends, colour=colour, label=f"L = {depth}"))
-        late = int((~self.counts(runs)).sum())
-        x = Axis("starts in order of the rank reached")
+        m, x = Axis("ratio m", scale="log"), Axis("starts in order of the rank reached")
+        rule, panels = HorizontalRule(1.0, label="rank one"), []
+        for scale in self.scale:
+            family: list[Mark] = [rule]
+            gaussian: list[Mark] = [rule]
+            at, curves = runs.sel(scale=scale), self._family_curves(fine, scale)
+            rank = self.counted(at, "effective_rank")
+            for colour, depth in enumerate(depths):
+                points = at["family_rank"].isel(seed=0).sel(depth=depth, ratio=ratios)
+                family.append(Line(fine, curves[colour], colour=colour, label=f"L = {depth}"))
+                family.append(Points(ratios, points, colour=colour, size=4.0))
+                ends = np.sort(rank.sel(depth=depth).dropna("seed"))
+                order = np.arange(1, ends.size + 1)
+                gaussian.append(Line(order, ends, colour=colour, label=f"L = {depth}"))
+            starts = f"{len(self.seed):,} Gaussian starts, αᴸ = {scale:g}"
+            panels.append(Panel(f"family (7), αᴸ = {scale:g}", m, y, family, legend="best"))
+            panels.append(Panel(starts, x, y, gaussian, legend="best"))
         return Figure(
             "The family of starts and Gaussian starts show the same trend",
-            [
-                Panel("family (7)", Axis("ratio m", scale="log"), y, family, legend="best"),
-                Panel(f"{len(self.seed):,} Gaussian starts", x, y, gaussian, legend="best"),
-            ],
-            caption=f"{self.size} × {self.size} matrices with a diagonal of ones observed, αᴸ = "
-            f"{self.scale[0]:g}. (a) Lines: Theorem 3.3; points: gradient flow. (b) Gradient flow "
-            f"to a loss of {self.goal:g}; {late} runs left out for a loss above {self.gate:g}.",
+            panels,
+            columns=2,
+            caption=f"{self.size} × {self.size} matrices with a diagonal of ones observed. Left: "
+            "lines are Theorem 3.3, points gradient flow. Right: gradient flow to a loss of "
+            f"{self.goal:g}; {self.left_out(runs)} for a loss above {self.gate:g}.",
         )
 
-    def _family_curves(self, ratios: np.ndarray) -> np.ndarray:
+    def _family_curves(self, ratios: np.ndarray, scale: float) -> np.ndarray:
         """The effective rank of Theorem 3.3's limit, (depth, ratio)."""
-        n, starts = (
-            self.size,
-            [(depth, self.scale[0] ** (1 / depth)) for depth in sorted(self.depth)],
-        )
+        starts = [(depth, scale ** (1 / depth)) for depth in sorted(self.depth)]
+        n = self.size
         curves = (limit_effective_rank(depth=L, scale=a, ratio=ratios, blocks=n) for L, a in starts)
         return np.array([*curves])

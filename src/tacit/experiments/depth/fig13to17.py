@@ -2,28 +2,25 @@
 
 The comparison: the stable rank of a completed 5 × 5 matrix, its diagonal of ones observed, against
 depth and initial scale, for stochastic gradient descent (one entry per step), momentum, Adam,
-RMSProp and Adagrad with PyTorch's default hyper-parameters. Runs are gated by the loss of their
-best iterate, and how they ended is counted: not every one of these methods settles. For depth 2
-the limit of gradient flow from each start is known in closed form.
+RMSProp and Adagrad with PyTorch's default hyper-parameters. Ranks are those of the last iterate, as
+in the paper, of runs whose best one fits; how they ended is counted, since not every one of these
+methods settles. For depth 2 the limit of gradient flow from each start has a closed form.
 """
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 import xarray
 from numpy.typing import ArrayLike
 
-from tacit._types import Array, PyTree
-from tacit.descent import AbstractMethod, Advance, Lanes, Objective, Stop, descend
+from tacit.descent import Lanes, Stop, descend
 from tacit.draw import Axis, Figure, HorizontalRule, Panel, Shade, median_lines
 from tacit.experiments import OUTCOMES, Batch, Claims, Variable, fixed, swept
 from tacit.experiments.depth.completion import CompletionExperiment, share_by_seed
+from tacit.experiments.depth.optimisers import SeededCompletion, optimiser
 from tacit.measures import singular_values_or_nan, stable_ranks
-from tacit.models import DeepFactorisation
 from tacit.problems import MatrixCompletion
 from tacit.theory.depth import disconnected_limit
 
@@ -47,60 +44,6 @@ _TURNS = (
     "of a factor away from where flow takes them (Adam and Adagrad until all entries of a row are "
     "equal in size). The rank stays high, but it is another one."
 )
-
-
-class SeededCompletion(eqx.Module):
-    """A completion with a number of its own, from which its lane draws entries."""
-
-    completion: MatrixCompletion
-    seed: Array
-
-    def loss(self, model: DeepFactorisation) -> Array:
-        return self.completion.loss(model)
-
-    def loss_and_step(self, model: DeepFactorisation, step: Array) -> tuple[Array, PyTree]:
-        """The loss over all entries, and the gradient of the entry that this step draws."""
-        mask, target = self.completion.mask, self.completion.target
-        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(1), self.seed), step)
-        number = jax.random.randint(key, (), 0, jnp.sum(mask))
-        entry = (jnp.cumsum(mask) == number + 1).reshape(mask.shape) & mask
-        product, pullback = model.product_and_pullback()
-        error = jnp.where(mask, product - target, 0)
-        return 0.5 * jnp.sum(error * error), pullback(jnp.where(entry, error, 0))
-
-
-class OneEntry(AbstractMethod):
-    """Plain stochastic gradient descent, one entry of Ω drawn uniformly at each step.
-
-    The loss that stops a lane is that of all entries: one entry that happens to fit ends nothing.
-    """
-
-    def init(self, params: PyTree, objective: Objective) -> Array:
-        return jnp.int32(0)  # it counts its steps
-
-    def advance(
-        self, params: PyTree, state: Array, objective: Objective, rate: Array | None
-    ) -> Advance:
-        loss, gradient = objective.problem.loss_and_step(objective.model(params), state)
-        gradient = eqx.filter(gradient, eqx.is_inexact_array)
-        pace = 1.0 if rate is None else rate
-        norm = jnp.sqrt(sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(gradient)))
-        moved = jax.tree.map(lambda p, g: p - (pace * g).astype(p.dtype), params, gradient)
-        return Advance(params=moved, state=state + 1, loss=loss, gradient_norm=norm)
-
-
-def optimiser(name: str) -> AbstractMethod | optax.GradientTransformation:
-    """An optimiser of rate one with PyTorch's other defaults.
-
-    Adagrad's ε stands inside the root here, so that 1e-20 is PyTorch's 1e-10 outside of it.
-    """
-    return {
-        "sgd": OneEntry(),
-        "momentum": optax.sgd(1.0, momentum=0.9),
-        "adam": optax.adam(1.0, b1=0.9, b2=0.999, eps=1e-8),
-        "rmsprop": optax.rmsprop(1.0, decay=0.99, eps=1e-8, eps_in_sqrt=False),
-        "adagrad": optax.adagrad(1.0, initial_accumulator_value=0.0, eps=1e-20),
-    }[name]
 
 
 class Fig13To17(CompletionExperiment):
@@ -194,7 +137,7 @@ class Fig13To17(CompletionExperiment):
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, deepest, smallest = Claims(), max(self.depth), min(self.scale)
-        ends = self.counted(runs, "best_stable_rank").sel(scale=smallest)
+        ends = self.counted(runs, "stable_rank").sel(scale=smallest)
         spread = (
             "Over 4,000 starts of 5 × 5 the flow's stable rank has the median 1.52 and the "
             "standard deviation 0.27 in closed form."
@@ -203,7 +146,8 @@ class Fig13To17(CompletionExperiment):
             place = f"Figure {13 + list(METHODS).index(method)}"
             words, rank = METHODS[method], ends.sel({"method": method})
             whence = f"{words}: from αᴸ = {smallest:g} the"
-            if 2 in self.depth:
+            # That adaptive methods end elsewhere was seen here, and is said nowhere else.
+            if 2 in self.depth and (method not in ADAPTIVE or (self.size, smallest) == (5, 1e-5)):
                 flow = self._flow_rank(runs["seed"], smallest)
                 claim.median(
                     f"{method}: depth 2 ends as flow does",
@@ -253,7 +197,7 @@ class Fig13To17(CompletionExperiment):
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         """One panel an optimiser, with its outcomes underneath."""
-        scales, rank = sorted(self.scale, reverse=True), self.counted(runs, "best_stable_rank")
+        scales, rank = sorted(self.scale, reverse=True), self.counted(runs, "stable_rank")
         shades = Shade.by_value(scales)
         upper = rank.quantile(0.75, "seed").max()
         top = max(2.1, 1.06 * float(upper)) if np.isfinite(upper) else 2.1
@@ -272,8 +216,8 @@ class Fig13To17(CompletionExperiment):
             columns=3,
             caption=f"{self.size} × {self.size}, diagonal of ones observed, Gaussian factors, "
             "hyper-parameters other than the rate as in PyTorch, "
-            f"{len(self.seed)} trials: median and middle half of the iterate of least loss, for "
-            f"runs whose least loss is at most {self.gate:g}. Converged: a loss of {self.goal:g} "
+            f"{len(self.seed)} trials: median and middle half of the last iterate, for runs whose "
+            f"least loss is at most {self.gate:g}. Converged: a loss of {self.goal:g} "
             f"within {self.steps:,} steps; stalled: no better by a hundredth for "
             f"{self.patience:,} steps.",
         )

@@ -1,6 +1,12 @@
-"""depth, Figures 5 to 8: Figure 2 with other targets, block sizes and numbers of blocks."""
+"""depth, Figures 2 and 5 to 8: limits for several targets, block sizes and numbers of blocks."""
 
 from tacit.experiments.depth.limit_curves import LimitCurves
+
+
+class Fig2(LimitCurves):
+    """Singular values of the limit against scale, depth and ratio: w* = 1, n = 10, s = 1."""
+
+    id, figure = "depth/fig2", "Figure 2"
 
 
 class Fig5(LimitCurves):
