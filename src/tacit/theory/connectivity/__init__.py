@@ -23,6 +23,7 @@ from tacit.theory.connectivity._first_order import (
     traces,
 )
 from tacit.theory.connectivity._learning_curves import exact_g0, large_n, learning_curve
+from tacit.theory.connectivity._one_vector import OneVector, largest_stable_rate, one_vector
 from tacit.theory.connectivity._series import (
     change_series,
     output_series,
@@ -39,6 +40,7 @@ __all__ = [
     "LearningCurve",
     "LimitSpectrum",
     "LinearNetwork",
+    "OneVector",
     "SimulatedTrial",
     "Traces",
     "change_norm",
@@ -49,9 +51,11 @@ __all__ = [
     "gradient_descent",
     "gradient_norm",
     "large_n",
+    "largest_stable_rate",
     "learning_curve",
     "learning_time",
     "limit_spectrum",
+    "one_vector",
     "output_series",
     "shuffled_loss",
     "shuffled_output_series",
