@@ -6,6 +6,8 @@ vectors that are there: without W₀ that is one direction, and an oscillation n
 g > 0 is enough, after a time that grows like ln(1/g), and a largest rate that descent bears.
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import numpy as np
@@ -78,7 +80,7 @@ class FigS5(Experiment):
         """The task; steps on which no loss counts change nothing in training."""
         return Cosine(duration=duration, frequency=self.frequency, periods=self.periods)
 
-    def rates(self, g: ArrayLike) -> np.ndarray:
+    def rates(self, g: Any) -> np.ndarray:
         """The learning rates."""
         return np.interp(g, list(RATES), list(RATES.values())) / self.slower
 
@@ -202,7 +204,7 @@ class FigS5(Experiment):
         epoch, strength = Axis("epoch", limits=(0, last)), Axis("g", scale="log")
         target, marginal = np.cos(2 * np.pi * self.frequency * runs["time"]), self.theory.marginal
         learned = (runs["outcome"] == "converged").sum("seed")
-        look = dict(colour="ink", style="dashed", width=1.2)
+        look: dict[str, Any] = dict(colour="ink", style="dashed", width=1.2)
         outputs = lines(some["output"].isel(seed=0), "time", by="g", label="g = {g:g}")
         losses = range_lines(
             some["loss"], "step", by="g",
