@@ -24,7 +24,7 @@ NEEDED = {
     ("romo", 0.0): 2900, ("romo", 0.9): 320, ("romo", 1.8): 65,
 }  # fmt: skip
 """Published epochs to 5% at N = 256: read off Figure 2(a), for Romo at g = 0 off Figure S1(c)."""
-POINTS, DURATION, CHANNELS = 200, 100, 4  # of a stored curve; of a stored trial
+POINTS, DURATION, CHANNELS = 200, 100.0, 4  # of a stored curve; of a stored trial
 EIGENVALUES = ("change_eigenvalues", "final_eigenvalues")
 _SMOOTH = 5  # epochs
 
