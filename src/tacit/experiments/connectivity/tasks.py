@@ -139,15 +139,16 @@ class TaskExperiment(Experiment):
     def one_trial(self, trained: RateRNN, task: Task, key: jax.Array) -> dict[str, np.ndarray]:
         """The most telling of some fresh trials, padded to a common shape with NaN.
 
-        It has the most channels and signs among its inputs, and among those the widest range. The
-        flip-flop's trial is twice as long as those of training, as in the paper's Figure 1.
+        It has the most channels and signs among its inputs, and among those the widest range of
+        signals, so that Mante's two disagree. The flip-flop's trial is twice as long as those of
+        training, as in the paper's Figure 1.
         """
         if isinstance(task, FlipFlop):
             task = FlipFlop(dt=task.dt, duration=DURATION)
         trials = task.sample(key, 64)
         inputs = np.asarray(trials.inputs)
         kinds = ((inputs > 0.3).any(axis=1) + 1.0 * (inputs < -0.3).any(axis=1)).sum(axis=1)
-        chosen = int(np.argmax(kinds + np.ptp(inputs, axis=(1, 2))))
+        chosen = int(np.argmax(kinds + np.ptp(inputs[:, :, -2:], axis=(1, 2))))
         judged = np.where(np.asarray(trials.mask)[:, :, None] > 0, trials.targets, np.nan)
         values = {"inputs": trials.inputs, "targets": judged, "outputs": trained.run(trials.inputs)}
         found = {}
