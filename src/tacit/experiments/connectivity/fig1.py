@@ -102,8 +102,9 @@ class Fig1(WeightsExperiment):
         )
 
     def _trial_panel(self, runs: xarray.Dataset, task: str) -> Panel:
-        """One trial of the first network: inputs above, outputs and targets below."""
-        run = runs.sel(g=self.g[-1]).isel(seed=0)
+        """One trial of the first network that learned: inputs above, outputs and targets below."""
+        run = runs.sel(g=self.g[-1])
+        run = run.isel(seed=int(self.counts(run).argmax()))
         inputs, targets, outputs = (
             run[f"trial_{name}"].transpose("channel", "time").values
             for name in ("inputs", "targets", "outputs")
@@ -154,7 +155,8 @@ class Fig1(WeightsExperiment):
             Axis("number"),
             Axis("singular value", limits=(0, None)),
             range_lines(values, "singular_value", by="g",
-                        label=lambda g: f"g = {g:g}: {count.sel(g=g):g} before the largest drop"),
+                        label=lambda g: f"g = {g:g}: {count.sel(g=g):g} before the largest drop"
+                        if np.isfinite(count.sel(g=g)) else None),
         )  # fmt: skip
 
     def _truncation_panel(self, runs: xarray.Dataset, task: str) -> Panel:

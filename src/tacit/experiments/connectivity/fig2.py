@@ -147,7 +147,7 @@ class Fig2(WeightsExperiment):
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         return Figure(
-            "With initial connectivity networks learn faster, with a smaller change that needs it",
+            "Initial connectivity makes learning faster and the change smaller, up to a point",
             [self._panel(runs, name) for name in QUANTITIES],
             columns=3,
             caption=f"N = {self.width}, {len(self.seed)} networks for each g: mean and standard "
@@ -170,7 +170,8 @@ class Fig2(WeightsExperiment):
                 marks.append(Points(x[shown], y[shown], colour=colour, marker="x", size=6.0))
         log = name == "epochs_raw"
         look = dict(scale="log") if log else dict(limits=(0, None))
-        return Panel(QUANTITIES[name], Axis("g"), Axis(QUANTITIES[name], **look), marks)
+        words = QUANTITIES[name]
+        return Panel(words, Axis("g"), Axis(words.partition(" (")[0], **look), marks)
 
     def _left_out(self, runs: xarray.Dataset) -> str:
         """The networks that did not learn, by task and g, and how many have no functional rank."""
