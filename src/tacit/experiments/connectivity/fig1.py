@@ -104,7 +104,7 @@ class Fig1(WeightsExperiment):
     def _trial_panel(self, runs: xarray.Dataset, task: str) -> Panel:
         """One trial of the first network that learned: inputs above, outputs and targets below."""
         run = runs.sel(g=self.g[-1])
-        run = run.isel(seed=int(self.counts(run).argmax()))
+        run = run.isel(seed=int(self.counts(run).values.argmax()))
         inputs, targets, outputs = (
             run[f"trial_{name}"].transpose("channel", "time").values
             for name in ("inputs", "targets", "outputs")
