@@ -166,7 +166,9 @@ def test_simple_and_cosine():
     np.testing.assert_allclose(
         targets[0, :, 0], np.cos(0.4 * np.pi * np.arange(200) / 10), atol=1e-5
     )
-    assert mask.all()
+    # The first two periods count, of four; more periods than there are count all.
+    np.testing.assert_array_equal(np.flatnonzero(mask[0]), np.arange(100))
+    assert drawn(Cosine(periods=9.0))[2].all()
 
 
 @pytest.mark.parametrize(
@@ -179,6 +181,7 @@ def test_simple_and_cosine():
             "dtype: received .*must be a real floating one",
         ),
         (lambda: Mante(coherences=(-1.0,)), "coherences: received .*must be positive"),
+        (lambda: Cosine(periods=0.0), "periods: received .*first two periods"),
         (lambda: Romo(gap=1.0), "gap: received .*must lie in"),
         (lambda: Romo(duration=20.0), "duration: received .*must hold the longest trial"),
     ],

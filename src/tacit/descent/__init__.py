@@ -4,6 +4,7 @@ from tacit.descent._averaged import Averaged
 from tacit.descent._bounded_step import BoundedStep
 from tacit.descent._clock import AbstractClock, HomogeneousClock
 from tacit.descent._descend import descend
+from tacit.descent._first_below import FirstBelow
 from tacit.descent._flow import Downhill, FlowState, GradientFlow
 from tacit.descent._gauss_newton import GaussNewton
 from tacit.descent._lanes import Lanes, lane_keys
@@ -35,6 +36,7 @@ __all__ = [
     "Cold",
     "DescentResult",
     "Downhill",
+    "FirstBelow",
     "FlowState",
     "GaussNewton",
     "GradientFlow",

@@ -27,7 +27,12 @@ if TYPE_CHECKING:
     )
     from tacit.experiments._more_seeds import TOO_MANY_SEEDS, Effort
     from tacit.experiments._parameter import Parameter, fixed, swept
-    from tacit.experiments._reference import Reference, load_reference, reference_path
+    from tacit.experiments._reference import (
+        Reference,
+        in_words,
+        load_reference,
+        reference_path,
+    )
     from tacit.experiments._registry import find_experiment
     from tacit.experiments._reproduction import Reproduction
     from tacit.experiments._rows import stacked
@@ -58,6 +63,7 @@ __all__ = [
     "experiment_ids",
     "find_experiment",
     "fixed",
+    "in_words",
     "last_result",
     "list_experiments",
     "load_reference",
@@ -87,7 +93,12 @@ _ROOMS = {
     ),
     "tacit.experiments._more_seeds": ("TOO_MANY_SEEDS", "Effort"),
     "tacit.experiments._parameter": ("Parameter", "fixed", "swept"),
-    "tacit.experiments._reference": ("Reference", "load_reference", "reference_path"),
+    "tacit.experiments._reference": (
+        "Reference",
+        "in_words",
+        "load_reference",
+        "reference_path",
+    ),
     "tacit.experiments._registry": ("find_experiment",),
     "tacit.experiments._reproduction": ("Reproduction",),
     "tacit.experiments._rows": ("stacked",),

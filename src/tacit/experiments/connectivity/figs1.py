@@ -13,29 +13,31 @@ from tacit.experiments import Batch, Claims, Variable, swept
 from tacit.experiments.connectivity.tasks import TaskExperiment
 
 QUANTITIES = {
-    "epochs_needed": "epochs to learn",
+    "epochs_raw": "epochs to learn",
     "change_norm": "norm of ΔW",
     "weight_norm": "norm of W",
-    "rank_text": "functional rank",
+    "rank_code": "functional rank",
 }
-SAME = 1.5  # a factor between two sizes that still counts as no dependence
+# Factors between N and 2N that still count as no dependence: the published epochs vary so much; a
+# norm that grew like √N, as that of W₀ does, would change by twice this in the logarithm.
+SAME = {"epochs_raw": 1.5, "change_norm": 2**0.25}
 
 
 class FigS1(TaskExperiment):
     """Three tasks against the size of the network, for three strengths of connectivity."""
 
-    id, figure = "connectivity/figs1", "Figure S1"
+    id, figure, version = "connectivity/figs1", "Figure S1", 2
 
     width: tuple[int, ...] = swept(  # type: ignore[assignment]  # other figures have one size
-        (32, 64, 128, 256, 512), "number N of units", low=4, high=4096
+        (64, 128, 256, 512, 1024), "number N of units", low=4, high=4096
     )
-    g: tuple[float, ...] = (0.0, 0.45, 0.9)
+    g: tuple[float, ...] = (0.0, 0.9, 1.8)
 
     presets = {
         "smoke": dict(task="flip-flop", width=(12, 24), g=(0.0, 0.9), effort=0.04, trials=32,
                       ranks=4, seed=range(2)),
-        "quick": dict(task="flip-flop", width=(32, 64, 128), effort=0.15, trials=128, ranks=12,
-                      seed=range(16)),
+        "quick": dict(task="flip-flop", width=(32, 64, 128), g=(0.0, 0.9), effort=0.21,
+                      trials=128, ranks=12, seed=range(16)),
         "paper": {},
     }  # fmt: skip
     batch_by = ("task", "width", "g")
@@ -49,49 +51,24 @@ class FigS1(TaskExperiment):
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim = Claims("Figure S1(a)–(f)")
-        if len(self.width) < 2:
-            return claim
-        small, large = sorted(self.width)[-2:]
         learned = {name: self.counted(runs, name) for name in QUANTITIES}
         for task, g in ((task, g) for task in self.task for g in self.g):
             where = f"{task}, g = {g:g}"
-            for name in ("epochs_needed", "change_norm"):
+            for name, same in SAME.items() if len(self.width) > 1 else ():
+                small, large = sorted(self.width)[-2:]
+                if not self.long_enough(task, g):
+                    continue
                 words = QUANTITIES[name]
                 few, many = (learned[name].sel(task=task, g=g, width=N) for N in (small, large))
                 said = f"On {where}, {words} at N = {large} over that at N = {small}, seed by seed"
                 claim.median(
-                    f"{words}, {where}: not more",
-                    many / few,
-                    at_most=SAME,
-                    says=f"{said}: the median ratio is {SAME:g} at most.",
-                )
+                    f"{words}, {where}: not more", many / few, at_most=same,
+                    says=f"{said}: the median ratio is {same:.3g} at most.",
+                )  # fmt: skip
                 claim.median(
-                    f"{words}, {where}: not less",
-                    many / few,
-                    at_least=1 / SAME,
-                    says=f"{said}: the median ratio is 1/{SAME:g} at least.",
-                )
-            norm, rank = (
-                learned[name].sel(task=task, g=g, width=large)
-                for name in ("weight_norm", "rank_text")
-            )
-            if g > 0:
-                claim.median(
-                    f"norm of W, {where}",
-                    abs(norm / (g * np.sqrt(large)) - 1),
-                    at_most=0.2,
-                    place="Figure S1(g)–(i)",
-                    says=f"On {where}, W keeps the norm g√N of its random part at N = {large}: to "
-                    "a fifth in the median network.",
-                )
-            claim.median(
-                f"functional rank, {where}",
-                rank,
-                at_most=10,
-                place="Figure S1(j)–(l)",
-                says=f"On {where}, the functional rank stays low at N = {large}: 10 at most in "
-                "the median.",
-            )
+                    f"{words}, {where}: not less", many / few, at_least=1 / same,
+                    says=f"{said}: the median ratio is {1 / same:.3g} at least.",
+                )  # fmt: skip
         return claim
 
     def draw(self, runs: xarray.Dataset) -> Figure:

@@ -8,7 +8,7 @@ g; training adds a few outside.
 import numpy as np
 import xarray
 
-from tacit.draw import Axis, Figure, Line, Mark, Panel, Points
+from tacit.draw import Axis, Figure, Line, Mark, Panel, Points, VerticalRule
 from tacit.experiments import Claims
 from tacit.experiments.connectivity.tasks import WeightsExperiment
 
@@ -31,33 +31,48 @@ class FigS2(WeightsExperiment):
     }  # fmt: skip
 
     def claims(self, runs: xarray.Dataset) -> Claims:
-        claim = Claims("Figure S2(d)–(l)")
-        for task, g in ((task, g) for task in self.task for g in self.g if g > 0):
-            sizes = abs(runs["final_eigenvalues"].sel(task=task, g=g))
-            inside = (sizes <= g + _MARGIN).mean("unit")
-            claim.median(
-                f"{task}, g = {g:g}: inside the circle",
-                inside.where(sizes.notnull().all("unit")),
-                at_least=0.9,
-                says=f"On {task} with g = {g:g}, most eigenvalues of W stay within {_MARGIN:g} of "
-                "the circle of radius g: 90% or more of the median network's.",
-            )
+        claim, strengths = Claims("Figure S2(a)–(c)"), sorted(self.g)
+        for task in self.task:
+            for g in (g for g in strengths if 0 < g < 1 and self.long_enough(task, g)):
+                beyond = abs(self.counted(runs, "final_eigenvalues").sel(task=task, g=g)) - g
+                claim.median(
+                    f"{task}, g = {g:g}: outside the circle",
+                    (beyond > _MARGIN).sum("unit").where(beyond.notnull().all("unit")),
+                    at_least=1,
+                    place="Figure S2(g)–(i)",
+                    says=f"On {task} with g = {g:g}, one eigenvalue of W or more lies further than "
+                    f"{_MARGIN:g} outside the circle of radius g, in the median network.",
+                )
+            if strengths[0] < strengths[-1]:
+                first = runs["change_singular"].sel(task=task).isel(singular_value=0, drop=True)
+                claim.median(
+                    f"{task}: smaller singular values of ΔW",
+                    first.sel(g=strengths[-1], drop=True) / first.sel(g=strengths[0], drop=True),
+                    at_most=1.0,
+                    says=f"On {task}, the largest singular value of ΔW is smaller with g = "
+                    f"{strengths[-1]:g} than with g = {strengths[0]:g}, in the median.",
+                )
         return claim
 
     def draw(self, runs: xarray.Dataset) -> Figure:
+        pairs = (("change_singular", "ΔW"), ("final_singular", "W"))
         panels = [
             self._singular_panel(runs, task, name, words)
-            for name, words in (("change_singular", "ΔW"), ("final_singular", "W"))
             for task in self.task
+            for name, words in pairs
         ]
-        panels += [_plane_panel(runs, task, g) for g in self.g for task in self.task]
-        tasks = len(self.task)
+        panels += [
+            _plane_panel(runs, task, g, words)
+            for g in self.g
+            for task in self.task
+            for words in ("ΔW", "W")
+        ]
         return Figure(
             "Training adds a few directions to a random matrix",
             panels,
-            columns=tasks if tasks > 1 else min(3, 2 + len(self.g)),
+            columns=2 * len(self.task),
             caption=f"N = {self.width}; singular values: median over {len(self.seed)} networks; "
-            "eigenvalues: the first network. Circles have radius g.",
+            "eigenvalues: the first network. Circles have radius g. Left of each pair ΔW, right W.",
         )
 
     def _singular_panel(self, runs: xarray.Dataset, task: str, name: str, words: str) -> Panel:
@@ -77,26 +92,23 @@ class FigS2(WeightsExperiment):
         )
 
 
-def _plane_panel(runs: xarray.Dataset, task: str, g: float) -> Panel:
-    """The eigenvalues of the first network's W and ΔW."""
+def _plane_panel(runs: xarray.Dataset, task: str, g: float, words: str) -> Panel:
+    """The eigenvalues of the first network's W or ΔW."""
     run = runs.sel(task=task, g=g).isel(seed=0)
-    W, change = run["final_eigenvalues"].values, run["change_eigenvalues"].values
-    marks: list[Mark] = []
+    name = "final_eigenvalues" if words == "W" else "change_eigenvalues"
+    values, colour = run[name].values, int(words == "ΔW")
+    marks: list[Mark] = [VerticalRule(1.0)]
     if g > 0:
         turn = np.exp(1j * np.linspace(0, 2 * np.pi, 200))
         circle = (g * turn.real, g * turn.imag)
         marks.append(Line(*circle, label="radius g", colour="reference", style="dashed", width=1.0))
-    for colour, (words, values, marker) in enumerate((("W", W, "o"), ("ΔW", change, "x"))):
-        x, y, size = values.real, values.imag, 3.5 + 1.5 * colour
-        label = f"eigenvalues of {words}"
-        marks.append(
-            Points(x, y, label=label, colour=colour, marker=marker, size=size, opacity=0.7)
-        )
+    label = f"eigenvalues of {words}"
+    marks.append(Points(values.real, values.imag, label=label, colour=colour, opacity=0.7))
     # As wide as high, in a panel that is wider than high: circles are round.
-    reach = 1.08 * max([g, *np.abs(W)])
+    reach = 1.08 * max([g, 1.0, *np.abs(run["final_eigenvalues"].values)])
     reach = reach if np.isfinite(reach) else 1.0
     return Panel(
-        f"{task}, g = {g:g}",
+        f"{task}, {words}, g = {g:g}",
         Axis("real part", limits=(-_ASPECT * reach, _ASPECT * reach)),
         Axis("imaginary part", limits=(-reach, reach)),
         marks,

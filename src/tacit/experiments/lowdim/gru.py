@@ -77,7 +77,7 @@ class GRUExperiment(Experiment):
     )
     gain: float = fixed(0.1, "the student starts at N(0, (gain/√width)²)", low=0.0, high=10.0)
     sequences: int = fixed(100, "new sequences in each step", low=1, high=100_000)
-    steps: int = fixed(15_000, "budget of Adam steps", low=1, high=10_000_000)
+    steps: int = fixed(10_000, "budget of Adam steps", low=1, high=10_000_000)
     rate: float = fixed(1e-3, "Adam's learning rate", low=1e-8, high=1.0)
     cut: float = fixed(
         0.8, "the rate falls to a tenth after this part of the budget", low=0, high=1

@@ -18,10 +18,13 @@ class Cosine(Task):
 
     With dt = 0.1, in steps:
 
-        step      0 1                                               200
+        step      0 1                      100                      200
         input     ▔▔_________________________________________________   height 1/dt
-        mask      ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔
+        mask      ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔__________________________
         target    cos(2πf · step · dt), f = 0.2: four periods
+
+    The loss is active on the first `periods` periods: two, as in the paper's public code. Its text
+    does not say; four are the whole trial.
 
     The first update puts the network at W_i, so that with one unit vector for input and output a
     linear network begins at the target, 1. Nothing is random.
@@ -33,6 +36,20 @@ class Cosine(Task):
     dt: float = 0.1
     duration: float = 20.0
     frequency: float = 0.2
+    periods: float = 2.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.periods > 0 or self.counted < 1:
+            raise ValueError(
+                f"periods: received {self.periods!r}, there must be a step on which the loss is "
+                "active; give 2.0 for the first two periods"
+            )
+
+    @property
+    def counted(self) -> int:
+        """Steps on which the loss is active: 100 with dt = 0.1."""
+        return min(self.steps, self._count(self.periods / self.frequency))
 
     @property
     def steps(self) -> int:
@@ -43,4 +60,4 @@ class Cosine(Task):
         place = jnp.arange(self.steps, dtype=np.int32)
         drive = (place == 0).astype(dtype) / self.dt
         target = jnp.cos(2 * math.pi * self.frequency * self.dt * place.astype(dtype))
-        return drive[:, None], target[:, None], jnp.ones(self.steps, dtype)
+        return drive[:, None], target[:, None], (place < self.counted).astype(dtype)

@@ -29,6 +29,7 @@ from tacit.theory.connectivity._learning_curves import (
     large_n,
     learning_curve,
 )
+from tacit.theory.connectivity._one_vector import OneVector, largest_stable_rate, one_vector
 from tacit.theory.connectivity._series import (
     change_series,
     output_series,
@@ -47,6 +48,7 @@ __all__ = [
     "LearningCurve",
     "LimitSpectrum",
     "LinearNetwork",
+    "OneVector",
     "SimulatedTrial",
     "Traces",
     "change_norm",
@@ -58,9 +60,11 @@ __all__ = [
     "gradient_descent",
     "gradient_norm",
     "large_n",
+    "largest_stable_rate",
     "learning_curve",
     "learning_time",
     "limit_spectrum",
+    "one_vector",
     "output_series",
     "series_end",
     "shuffled_loss",

@@ -1,0 +1,83 @@
+"""When the loss is first low: seen at every step, at no cost."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from tacit._types import Array, PyTree
+from tacit.descent._method import AbstractMethod, Advance, as_method
+from tacit.descent._objective import Objective
+
+
+class FirstBelowState(eqx.Module):
+    """The method's own state, steps so far, the first loss, and when it was first low."""
+
+    state: PyTree
+    steps: Array
+    initial: Array
+    found: Array
+
+
+class FirstBelow(AbstractMethod):
+    """A method that also notes the first step at which the loss is below `fraction` of the first.
+
+    `Record` evaluates the loss again at its steps; the method's own steps have it already. The
+    result's `records["first_below"]` holds the step, infinity before there is one. The loss is the
+    raw one of each step: with fresh data it may be a lucky batch.
+    """
+
+    method: AbstractMethod
+    fraction: float = eqx.field(static=True)
+
+    def __init__(self, method: Any, *, fraction: float) -> None:
+        if not 0 < fraction < 1:
+            raise ValueError(
+                f"fraction: received {fraction!r}, it must lie between 0 and 1; write for instance "
+                "FirstBelow(method, fraction=0.05)"
+            )
+        self.method = as_method(method)
+        self.fraction = fraction
+
+    def init(self, params: PyTree, objective: Objective) -> FirstBelowState:
+        """Nothing has been seen yet."""
+        dtype = eqx.filter_eval_shape(objective.loss, params).dtype
+        return FirstBelowState(
+            self.method.init(params, objective),
+            jnp.zeros((), np.int32),
+            jnp.full((), np.inf, dtype),
+            jnp.full((), np.inf, dtype),
+        )
+
+    def advance(
+        self, params: PyTree, state: FirstBelowState, objective: Objective, rate: Array | None
+    ) -> Advance:
+        """The method's own step."""
+        out = self.method.advance(params, state.state, objective, rate)
+        initial = jnp.where(state.steps == 0, out.loss, state.initial)
+        now = (out.loss < self.fraction * initial) & jnp.isinf(state.found)
+        found = jnp.where(now, state.steps.astype(state.found.dtype), state.found)
+        seen = FirstBelowState(out.state, state.steps + 1, initial, found)
+        return eqx.tree_at(lambda advance: advance.state, out, seen)
+
+    def observe(self, state: FirstBelowState) -> dict[str, Array]:
+        """What the method itself shows, and the step."""
+        return {**self.method.observe(state.state), "first_below": state.found}
+
+    def report(self, state: FirstBelowState) -> dict[str, Array]:
+        """What the method itself reports."""
+        return self.method.report(state.state)
+
+    def set_hyperparameters(
+        self, state: FirstBelowState, values: Mapping[str, np.ndarray]
+    ) -> FirstBelowState:
+        """Those of the method itself."""
+        inner = self.method.set_hyperparameters(state.state, values)
+        return eqx.tree_at(lambda whole: whole.state, state, inner)
+
+    @property
+    def reports(self) -> bool:
+        """Whether the method itself reports anything."""
+        return self.method.reports
