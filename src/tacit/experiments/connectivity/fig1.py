@@ -26,7 +26,7 @@ class Fig1(WeightsExperiment):
         "smoke": dict(
             task="flip-flop", width=24, effort=0.04, trials=32, ranks=4, shown=8, seed=range(2)
         ),
-        "quick": dict(width=64, effort=0.25, trials=128, ranks=12, seed=range(8)),
+        "quick": dict(width=64, effort=0.25, trials=128, ranks=12, seed=range(12)),
         "paper": {},
     }
 
