@@ -32,6 +32,18 @@ def test_a_median_is_decided_by_its_seeds():
     assert made("median", [0.4] * 7, at_most=0.4).verdict == "holds"  # the bound itself satisfies
 
 
+def test_a_median_from_both_sides_is_two_claims():
+    values = [0.5, 0.9, 1.0, 1.1, 1.2, 1.2, 3.0]  # single seeds may lie outside
+    claim = Claims("Figure 1")
+    claim.between("epochs", values, at_least=0.4, at_most=1.5, says="as published")
+    less, more = claim
+    assert (less.name, less.relation, less.bound) == ("epochs: not less", ">=", 0.4)
+    assert (more.name, more.relation, more.bound) == ("epochs: not more", "<=", 1.5)
+    assert (less.verdict, more.verdict, more.satisfied) == ("holds", "undecided", 6)
+    with pytest.raises(TypeError, match="says"):
+        claim.between("epochs", values, at_least=0.4, at_most=1.5)
+
+
 def test_a_fraction_is_decided_by_its_seeds():
     claim = made("fraction", [True] * 9 + [False], at_least=0.5)
     assert (claim.measured, claim.satisfied, claim.samples) == (0.9, 9, 10)
@@ -139,7 +151,7 @@ def test_it_is_a_sequence_in_the_order_of_the_calls():
 @pytest.mark.parametrize(
     ("terms", "words"),
     [
-        ({"at_most": 1}, r"a claim needs says=… and takes says, at_most.*received at_most"),
+        ({"at_most": 1}, r"a claim needs says=… and takes says, .*at_most.*received at_most"),
         ({"says": "", "at_most": 1}, "a claim needs says=…"),
         ({"says": "it is small", "atmost": 1}, "received says, atmost"),
         ({"says": "it is small", "expected": "fails", "at_most": 1}, "received says, expected"),

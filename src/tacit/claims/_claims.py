@@ -13,11 +13,10 @@ from tacit.claims._intervals import fraction_interval, median_interval
 SEED = "seed"
 
 
-class Terms(TypedDict, total=False):
+class Words(TypedDict, total=False):
     """What is said of a measured number.
 
     - `says`: the claim in words.
-    - `at_most`, `at_least`: the bound, one of the two.
     - `place`: where the paper says it, if not at the collector's place.
     - `fails_because`: why the claim is expected to fail; empty if it is expected to hold.
     - `note`: a remark on a claim that is expected to hold, such as why it stays undecided.
@@ -25,12 +24,17 @@ class Terms(TypedDict, total=False):
     """
 
     says: Required[str]
-    at_most: SupportsFloat | None
-    at_least: SupportsFloat | None
     place: str
     fails_because: str
     note: str
     margin: float
+
+
+class Terms(Words, total=False):
+    """The same with the bound: `at_most` or `at_least`, one of the two."""
+
+    at_most: SupportsFloat | None
+    at_least: SupportsFloat | None
 
 
 class Claims(Sequence[Claim]):
@@ -103,6 +107,22 @@ class Claims(Sequence[Claim]):
                 **words,
             )
         )
+
+    def between(
+        self,
+        name: str,
+        values: ArrayLike,
+        *,
+        at_least: SupportsFloat,
+        at_most: SupportsFloat,
+        **words: Unpack[Words],
+    ) -> None:
+        """The median over seeds from both sides: two claims, "not less" and "not more".
+
+        That each seed lies between the bounds would be another claim, about their spread.
+        """
+        self.median(f"{name}: not less", values, at_least=at_least, **words)
+        self.median(f"{name}: not more", values, at_most=at_most, **words)
 
     def fraction(self, name: str, did: ArrayLike, **terms: Unpack[Terms]) -> None:
         """The fraction of seeds that did something: a yes or no for each of them.

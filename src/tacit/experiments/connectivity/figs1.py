@@ -61,13 +61,9 @@ class FigS1(TaskExperiment):
                 words = QUANTITIES[name]
                 few, many = (learned[name].sel(task=task, g=g, width=N) for N in (small, large))
                 said = f"On {where}, {words} at N = {large} over that at N = {small}, seed by seed"
-                claim.median(
-                    f"{words}, {where}: not more", many / few, at_most=same,
-                    says=f"{said}: the median ratio is {same:.3g} at most.",
-                )  # fmt: skip
-                claim.median(
-                    f"{words}, {where}: not less", many / few, at_least=1 / same,
-                    says=f"{said}: the median ratio is {1 / same:.3g} at least.",
+                claim.between(
+                    f"{words}, {where}", many / few, at_least=1 / same, at_most=same,
+                    says=f"{said}: the median ratio lies between {1 / same:.3g} and {same:.3g}.",
                 )  # fmt: skip
         return claim
 

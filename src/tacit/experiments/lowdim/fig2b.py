@@ -35,10 +35,7 @@ class Fig2b(GRUExperiment):
                 at_least=LEAVES,
                 says=f"After step {short} a student {words} trained at k = {short} is off by at "
                 f"least {LEAVES} of the teacher's root mean square.",
-                fails_because=""
-                if teacher == "delay"
-                else "white input of that length reveals most of a teacher that answers at once "
-                "(see fig2a)",
+                fails_because=self.follows(teacher, short),
             )
             claim.median(
                 f"{teacher}: k = {long} follows the teacher",
@@ -48,6 +45,14 @@ class Fig2b(GRUExperiment):
                 f"{FOLLOWS} of the teacher's root mean square.",
             )
         return claim
+
+    def follows(self, teacher: str, length: int) -> str:
+        """Why a student of this length follows its teacher beyond it; empty if it does not."""
+        if teacher != "delay":
+            return "White input of that length reveals most of a teacher that answers at once."
+        if length > 2 * self.teacher_width:
+            return "Beyond twice the teacher's size a student has learned the delay (see fig2a)."
+        return ""
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         runs = runs.isel(width=0).assign_coords(step=np.arange(1, self.horizon + 1))
