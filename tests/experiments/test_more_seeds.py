@@ -113,6 +113,24 @@ def test_it_resumes_and_a_second_run_computes_nothing(tmp_path):
     assert once_more.claims == whole.claims
 
 
+class RightCoins(Coins):
+    """The same cells, but claims about the right side alone."""
+
+    def claims(self, runs):
+        return [claim for claim in super().claims(runs) if claim.name == "0.7 right"]
+
+
+def test_stored_seeds_are_taken_in_though_other_claims_lack_theirs(tmp_path):
+    (right,) = reproduce(RightCoins, results=tmp_path, until_decided=True, seeds_at_most=200).claims
+    assert right.verdict == "holds"
+    assert right.samples > 8
+    made = reproduce(Coins, results=tmp_path, until_decided=True, budget=0, seeds_at_most=200)
+    named = {claim.name: claim for claim in made.claims}
+    assert made.summary.computed_cells == 0
+    assert named["0.7 right"] == right
+    assert (named["0.7 left"].verdict, named["0.7 left"].samples) == ("undecided", 8)
+
+
 def test_the_budget_ends_it(tmp_path):
     made = reproduce(
         Coins(slow=0.05), results=tmp_path, until_decided=True, budget=0.3, seeds_at_most=100_000

@@ -132,14 +132,14 @@ class MoreSeeds:
                 for column in self._read[claim.name]:
                     self.seeds[column] = max(self.seeds[column], target)
             if time.monotonic() >= deadline and self._lacks_cells():
-                self.seeds = before
-                return
-            try:
-                sweep(self.grid(), deadline)
-            except OutOfTimeError:
-                self.seeds = {column: self._stored(column) for column in self.seeds}
-                self._make_again(wanted)
-                return
+                self._keep_stored()
+                if self.seeds == before:
+                    return
+            else:
+                try:
+                    sweep(self.grid(), deadline)
+                except OutOfTimeError:
+                    self._keep_stored()
             self._make_again(wanted)
 
     def grid(self) -> Grid:
@@ -184,6 +184,10 @@ class MoreSeeds:
         names = [name for name in self.plan.axes if name != SEED]
         swept = dict(zip(names, column, strict=True))
         return [{**self.plan.fixed, **swept, SEED: seed} for seed in seeds]
+
+    def _keep_stored(self) -> None:
+        """Ask for no more seeds than are there, column by column."""
+        self.seeds = {column: self._stored(column) for column in self.seeds}
 
     def _lacks_cells(self) -> bool:
         return any(self._stored(column) < count for column, count in self.seeds.items())
