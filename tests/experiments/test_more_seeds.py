@@ -131,6 +131,13 @@ def test_stored_seeds_are_taken_in_though_other_claims_lack_theirs(tmp_path):
     assert (named["0.7 left"].verdict, named["0.7 left"].samples) == ("undecided", 8)
 
 
+@pytest.mark.parametrize("seeds", [3, 4])
+def test_nothing_is_foretold_from_very_few_seeds(tmp_path, seeds):
+    made = reproduce(Coins(seed=tuple(range(seeds))), results=tmp_path)
+    assert made.as_expected is None
+    assert bool(made.efforts) == (seeds == 4)
+
+
 def test_the_budget_ends_it(tmp_path):
     made = reproduce(
         Coins(slow=0.05), results=tmp_path, until_decided=True, budget=0.3, seeds_at_most=100_000

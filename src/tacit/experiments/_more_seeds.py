@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SEEDS_AT_MOST = 400
 BUDGET_SECONDS = 1800.0
+FORETELLING = 4  # seeds from which on a forecast is made
 TOO_MANY_SEEDS = 1000
 """From here on a forecast is no use: the claim lies too near its bound."""
 
@@ -93,7 +94,12 @@ class MoreSeeds:
         return found
 
     def efforts(self, *, at_a_time: int = 1) -> dict[str, Effort]:
-        """What each undecided claim would take; batches run so many at a time."""
+        """What each undecided claim would take; batches run so many at a time.
+
+        Of very few seeds nothing is foretold.
+        """
+        if len(self._first) < FORETELLING:
+            return {}
         found = self.undecided()
         if not found:
             return {}
