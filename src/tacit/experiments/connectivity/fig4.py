@@ -169,7 +169,17 @@ class Fig4(LinearExperiment):
         words = "first order: g⁴(2 − g²)²"
         shuffled = [
             *median_lines(lost, "g", by="target", label="ẑ = {target:g}"),
-            *lines(removed.median("seed"), "g", by="target", label="without W₀", style="dotted"),
+            *(
+                mark
+                for colour, target in enumerate(self.target)
+                for mark in lines(
+                    removed.sel(target=target).median("seed"),
+                    "g",
+                    label=None if colour else "without W₀",
+                    colour=colour,
+                    style="dotted",
+                )
+            ),
             Line(g, first, label=words, colour="reference", style="dashed"),
         ]
         axes = Axis("g"), Axis("loss / initial loss", limits=(0, None))
