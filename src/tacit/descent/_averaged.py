@@ -1,15 +1,14 @@
 """Stopping by a moving average of the loss, for problems whose loss is a sample."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 
 from tacit._types import Array, PyTree
-from tacit.descent._method import AbstractMethod, Advance, as_method
+from tacit.descent._method import Advance, as_method
 from tacit.descent._objective import Objective
+from tacit.descent._wrapped import Wrapped
 
 
 class AveragedState(eqx.Module):
@@ -20,7 +19,7 @@ class AveragedState(eqx.Module):
     weight: Array
 
 
-class Averaged(AbstractMethod):
+class Averaged(Wrapped):
     """A method that gives the loop an exponential moving average of the loss.
 
     With fresh data at every step the loss of a step is a sample: its lowest value is luck. Goals,
@@ -29,7 +28,6 @@ class Averaged(AbstractMethod):
     so divergence shows at once.
     """
 
-    method: AbstractMethod
     steps: int = eqx.field(static=True)
 
     def __init__(self, method: Any, *, steps: int) -> None:
@@ -62,23 +60,3 @@ class Averaged(AbstractMethod):
             stuck=out.stuck,
             finished=out.finished,
         )
-
-    def report(self, state: AveragedState) -> dict[str, Array]:
-        """What the method itself reports."""
-        return self.method.report(state.state)
-
-    def observe(self, state: AveragedState) -> dict[str, Array]:
-        """What the method itself shows."""
-        return self.method.observe(state.state)
-
-    def set_hyperparameters(
-        self, state: AveragedState, values: Mapping[str, np.ndarray]
-    ) -> AveragedState:
-        """Those of the method itself."""
-        inner = self.method.set_hyperparameters(state.state, values)
-        return AveragedState(inner, state.total, state.weight)
-
-    @property
-    def reports(self) -> bool:
-        """Whether the method itself reports anything."""
-        return self.method.reports

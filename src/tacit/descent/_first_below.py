@@ -1,6 +1,5 @@
 """When the loss is first low: seen at every step, at no cost."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
@@ -8,8 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from tacit._types import Array, PyTree
-from tacit.descent._method import AbstractMethod, Advance, as_method
+from tacit.descent._method import Advance, as_method
 from tacit.descent._objective import Objective
+from tacit.descent._wrapped import Wrapped
 
 
 class FirstBelowState(eqx.Module):
@@ -21,7 +21,7 @@ class FirstBelowState(eqx.Module):
     found: Array
 
 
-class FirstBelow(AbstractMethod):
+class FirstBelow(Wrapped):
     """A method that also notes the first step at which the loss is below `fraction` of the first.
 
     `Record` evaluates the loss again at its steps; the method's own steps have it already. The
@@ -29,7 +29,6 @@ class FirstBelow(AbstractMethod):
     raw one of each step: with fresh data it may be a lucky batch.
     """
 
-    method: AbstractMethod
     fraction: float = eqx.field(static=True)
 
     def __init__(self, method: Any, *, fraction: float) -> None:
@@ -64,20 +63,4 @@ class FirstBelow(AbstractMethod):
 
     def observe(self, state: FirstBelowState) -> dict[str, Array]:
         """What the method itself shows, and the step."""
-        return {**self.method.observe(state.state), "first_below": state.found}
-
-    def report(self, state: FirstBelowState) -> dict[str, Array]:
-        """What the method itself reports."""
-        return self.method.report(state.state)
-
-    def set_hyperparameters(
-        self, state: FirstBelowState, values: Mapping[str, np.ndarray]
-    ) -> FirstBelowState:
-        """Those of the method itself."""
-        inner = self.method.set_hyperparameters(state.state, values)
-        return eqx.tree_at(lambda whole: whole.state, state, inner)
-
-    @property
-    def reports(self) -> bool:
-        """Whether the method itself reports anything."""
-        return self.method.reports
+        return {**super().observe(state), "first_below": state.found}
