@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tacit import measures
 from tacit.draw import Axis, Figure, Line, Mark, Panel, lines, median_lines
 from tacit.experiments import Claims, Variable
-from tacit.experiments.connectivity.linear import LinearExperiment, Trained, outcome, paper_rate
+from tacit.experiments.connectivity.linear import FlowExperiment, Trained, outcome, paper_rate
 from tacit.theory.connectivity import LearningCurve, shuffled_loss
 
 QUANTITIES = {
@@ -28,7 +28,7 @@ FIRST_ORDER = {
 """The paper's scalings (12), (13): in words, and the power of 1 − g²."""
 
 
-class Fig4(LinearExperiment):
+class Fig4(FlowExperiment):
     """A linear network's learning time, change and gradient against initial connectivity."""
 
     id, figure = "connectivity/fig4", "Figure 4"

@@ -3,6 +3,7 @@
 The output is z = wᵀ(I − W)⁻¹m, read where the trial ends. Only W is trained.
 """
 
+import abc
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
 
@@ -73,6 +74,21 @@ class LinearExperiment(Experiment):
     batch_by: ClassVar[str | tuple[str, ...]] = "g"
     version: ClassVar[int] = 2
 
+    def settings(self, runs: xarray.Dataset) -> Iterator[tuple[str, xarray.Dataset]]:
+        """The runs of each target and strength, with its name."""
+        for target, g in ((target, g) for target in self.target for g in self.g):
+            yield f"ẑ = {target:g}, g = {g:g}", runs.sel(target=target, g=g)
+
+    def learning_time(self, run: DescentCurve, rate: float) -> float:
+        """τ = η × epochs when the loss first falls to the fraction, straight in its logarithm."""
+        level = self.fraction * run.losses[0]
+        epochs = np.arange(len(run.losses))
+        return rate * float(measures.crossing(epochs, run.losses, level, falling=True, log_y=True))
+
+
+class FlowExperiment(LinearExperiment):
+    """Each network beside its own exact flow and that of large networks."""
+
     def cell(self, batch: Batch) -> dict[str, np.ndarray]:
         """Descent of every network to every target; one decomposition serves all of a network's."""
         g, rows = batch.one("g"), {}
@@ -89,24 +105,13 @@ class LinearExperiment(Experiment):
                 rows[target, seed] = predicted[target] | self.row(trained)
         return stacked([rows[each["target"], each["seed"]] for each in batch.cells])
 
+    @abc.abstractmethod
     def predicted(self, limit: LearningCurve, target: float, g: float) -> dict[str, ArrayLike]:
         """What is stored of the exact flow of large networks."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def row(self, trained: Trained) -> dict[str, ArrayLike]:
         """What is stored of one network."""
-        raise NotImplementedError
-
-    def settings(self, runs: xarray.Dataset) -> Iterator[tuple[str, xarray.Dataset]]:
-        """The runs of each target and strength, with its name."""
-        for target, g in ((target, g) for target in self.target for g in self.g):
-            yield f"ẑ = {target:g}, g = {g:g}", runs.sel(target=target, g=g)
-
-    def learning_time(self, run: DescentCurve, rate: float) -> float:
-        """τ = η × epochs when the loss first falls to the fraction, straight in its logarithm."""
-        level = self.fraction * run.losses[0]
-        epochs = np.arange(len(run.losses))
-        return rate * float(measures.crossing(epochs, run.losses, level, falling=True, log_y=True))
 
 
 def outcome(run: DescentCurve, learning_time: float) -> str:
@@ -116,7 +121,7 @@ def outcome(run: DescentCurve, learning_time: float) -> str:
     return "converged" if np.isfinite(learning_time) else "stopped"
 
 
-class CurvesExperiment(LinearExperiment):
+class CurvesExperiment(FlowExperiment):
     """Learning curves of the linear network: simulation, exact theory, third order."""
 
     every: int = fixed(5, "epochs between stored points", low=1, high=1000)
