@@ -15,6 +15,7 @@ from tacit.measures._change import (
 )
 from tacit.measures._crossing import crossing
 from tacit.measures._leading_eigenvalues import leading_real_parts
+from tacit.measures._lyapunov import largest_lyapunov_exponent
 from tacit.measures._rank_rows import effective_ranks, stable_ranks
 from tacit.measures._ranks import (
     effective_rank,
@@ -54,6 +55,7 @@ __all__ = [
     "hankel",
     "hankel_singular_values",
     "kernel_rotation",
+    "largest_lyapunov_exponent",
     "leading_real_parts",
     "numerical_rank",
     "numerical_rank_from_singular_values",

@@ -77,23 +77,31 @@ class TaskExperiment(Experiment):
         """Whether networks have twice the published epochs: with fewer many have not learned."""
         return self.epochs(task) >= 2 * NEEDED.get((task, g), np.inf)
 
+    def keys(self, seed: int) -> jax.Array:
+        """A network's keys: its start, training, the fixed trials, and the one that is shown."""
+        return jax.random.split(jax.random.key(int(seed)), 4)
+
+    def start(self, task: Task, width: int, g: float, key: jax.Array) -> RateRNN:
+        """An untrained network."""
+        return RateRNN.random(
+            width,
+            inputs=task.inputs,
+            outputs=task.outputs,
+            g=g,
+            dt=task.dt,
+            parametrisation=BY_MAPS if self.parametrisation == "code" else BY_VECTORS,
+            key=key,
+        )
+
     def networks(self, batch: Batch, width: int) -> dict[str, np.ndarray]:
         """Train networks on one task, of any strengths and seeds, as lanes of one program.
 
         Some lose the task again, long after they learned it. Their best iterates are measured.
         """
         task, epochs = self.problem(batch.one("task")), self.epochs(batch.one("task"))
-        keys = [jax.random.split(jax.random.key(int(seed)), 4) for seed in batch.column("seed")]
+        keys = [self.keys(seed) for seed in batch.column("seed")]
         starts = [
-            RateRNN.random(
-                width,
-                inputs=task.inputs,
-                outputs=task.outputs,
-                g=float(g),
-                dt=task.dt,
-                parametrisation=BY_MAPS if self.parametrisation == "code" else BY_VECTORS,
-                key=key[0],
-            )
+            self.start(task, width, float(g), key[0])
             for g, key in zip(batch.column("g"), keys, strict=True)
         ]
         result = descend(
