@@ -13,8 +13,8 @@ import pytest
 
 from tacit.cli import run
 from tacit.cli._reproduce import _effort
-from tacit.experiments import list_experiments
-from tacit.experiments._more_seeds import Effort
+from tacit.reproduction import list_experiments
+from tacit.reproduction._more_seeds import Effort
 from tacit.site._index import _remarks
 
 OWN = '''

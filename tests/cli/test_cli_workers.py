@@ -126,7 +126,7 @@ def test_a_full_disk_under_the_figure_is_a_sentence_too(tacit, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", "figure.png")
 
-    monkeypatch.setattr("tacit.experiments._run._write", full)
+    monkeypatch.setattr("tacit.reproduction._run._write", full)
     done = tacit("reproduce", "lamp.py", "--preset", "smoke")
     assert done.returncode == 1
     assert done.stderr.startswith("tacit: figure.png could not be written: No space left on device")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tacit.experiments import Entry, last_result, list_experiments
+from tacit.reproduction import Entry, last_result, list_experiments
 
 _VERDICTS = ("holds", "fails", "undecided", "at the bound")  # `tacit.claims` is heavy to import
 

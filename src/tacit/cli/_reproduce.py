@@ -10,12 +10,11 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.experiments import (
+from tacit.experiments import Experiment, UsageError
+from tacit.reproduction import (
     TOO_MANY_SEEDS,
-    Experiment,
     Reproduction,
     ReproductionError,
-    UsageError,
     experiment_ids,
     find_experiment,
     parse_settings,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tacit.claims import Claim
-    from tacit.experiments import Effort
+    from tacit.reproduction import Effort
     from tacit.sweep import SweepEvent
 
 

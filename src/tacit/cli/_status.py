@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.experiments import (
-    UsageError,
-    find_experiment,
-    parse_settings,
-    planned,
-    results_folder,
-)
+from tacit.experiments import UsageError, planned
+from tacit.reproduction import find_experiment, parse_settings, results_folder
 from tacit.store import Status, Store, StoreError, stores_in
 from tacit.sweep import Batch
 

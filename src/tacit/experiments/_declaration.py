@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tacit.experiments._errors import UsageError
+from tacit._errors import UsageError
 from tacit.experiments._experiment import Experiment, fields_of
 from tacit.experiments._parameter import KINDS, Parameter
 from tacit.store import PRESENT, Plan, Variable

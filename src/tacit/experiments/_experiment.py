@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
+from tacit._errors import UsageError, nearest
 from tacit.claims import Claim
-from tacit.experiments._errors import UsageError, nearest
 from tacit.experiments._parameter import METADATA, Parameter, fixed, swept
 from tacit.store import Variable
 from tacit.sweep import Batch, Grid

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import reproduce
 from tacit.experiments.connectivity.figs5 import DT, PAPER_EPOCHS, FigS5
 from tacit.models import RateRNN, identity
 from tacit.problems import Cosine
+from tacit.reproduction import reproduce
 
 
 def test_input_and_output_are_one_vector_of_norm_one():

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import find_experiment, reproduce
 from tacit.experiments.connectivity.fig3 import Fig3
 from tacit.experiments.connectivity.fig4 import QUANTITIES
 from tacit.experiments.connectivity.figs4 import FigS4
 from tacit.experiments.connectivity.linear import LinearExperiment, paper_rate
+from tacit.reproduction import find_experiment, reproduce
 from tacit.theory.connectivity import DescentCurve
 
 IDS = ("connectivity/fig3", "connectivity/figs3", "connectivity/fig4", "connectivity/exact")

@@ -8,7 +8,7 @@ import pytest
 import xarray
 
 from tacit.data import SST2, Reviews, word_vectors_missing
-from tacit.experiments import UsageError, find_experiment, reproduce
+from tacit.experiments import UsageError
 from tacit.experiments.connectivity import sentiment
 from tacit.experiments.connectivity.fig5 import Fig5
 from tacit.experiments.connectivity.figs6 import EPOCHS, PASSES, PUBLISHED, FigS6
@@ -16,6 +16,7 @@ from tacit.experiments.connectivity.lstm_truncation import MATRICES, spectra_and
 from tacit.experiments.connectivity.sentiment import LEARNED
 from tacit.models import StackedLSTM
 from tacit.problems import Sentences
+from tacit.reproduction import find_experiment, reproduce
 
 NAMES = ["connectivity/fig5", "connectivity/figs6"]
 

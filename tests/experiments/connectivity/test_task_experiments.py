@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import reproduce
 from tacit.experiments.connectivity.fig1 import Fig1
 from tacit.experiments.connectivity.fig2 import NONE, PUBLISHED, Fig2
 from tacit.experiments.connectivity.tasks import EPOCHS, NEEDED, smoothed_curve
 from tacit.models import RateRNN
+from tacit.reproduction import reproduce
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ import pytest
 import scipy.integrate
 
 from tacit.draw import Line, Points
-from tacit.experiments import find_experiment, reproduce
 from tacit.experiments.depth.fig1 import Fig1
 from tacit.measures import effective_rank
 from tacit.problems import Pattern
+from tacit.reproduction import find_experiment, reproduce
 from tacit.theory.depth import alignment_bound
 
 

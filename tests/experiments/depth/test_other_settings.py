@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from tacit.descent import Lanes, Stop, descend
-from tacit.experiments import reproduce
 from tacit.experiments.depth.diagonal import equal_diagonal_rank
 from tacit.experiments.depth.fig11 import Fig11
 from tacit.experiments.depth.fig12 import Fig12
 from tacit.experiments.depth.optimisers import OneEntry, SeededCompletion, optimiser
 from tacit.models import DeepFactorisation
 from tacit.problems import MatrixCompletion
+from tacit.reproduction import reproduce
 
 DEFAULTS = {"momentum": 1e-3, "adam": 1e-3, "rmsprop": 1e-2, "adagrad": 1e-2}
 

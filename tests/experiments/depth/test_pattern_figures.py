@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from tacit.experiments import ReproductionError, reproduce
 from tacit.experiments.depth.any_pattern import AnyPattern
 from tacit.experiments.depth.fig4 import KINDS, Fig4
 from tacit.experiments.depth.fig10 import Fig10
 from tacit.measures import effective_rank
 from tacit.problems import Pattern
+from tacit.reproduction import ReproductionError, reproduce
 from tacit.theory.depth import disconnected_limit
 
 CONNECTED, DISCONNECTED = KINDS["connected"], KINDS["disconnected"]

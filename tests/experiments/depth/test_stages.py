@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 import scipy.integrate
 
-from tacit.experiments import UsageError, reproduce
+from tacit.experiments import UsageError
 from tacit.experiments.depth.fig3 import Fig3
 from tacit.experiments.depth.fig31to33 import Fig32, Fig33
 from tacit.measures import effective_rank, stable_rank
+from tacit.reproduction import reproduce
 from tacit.theory.depth import lazy_bound, plasticity_bound
 
 

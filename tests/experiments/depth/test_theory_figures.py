@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from tacit.experiments import find_experiment, reproduce
 from tacit.experiments.depth.fig9 import Fig9
+from tacit.reproduction import find_experiment, reproduce
 
 CURVES = {
     "depth/fig2": (1.0, 10, 1),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.experiments import Entry, experiment_ids, find_experiment, list_experiments
+from tacit.reproduction import Entry, experiment_ids, find_experiment, list_experiments
 
 ENTRIES = {entry.id: entry for entry in list_experiments()}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.claims import SEED, Claim
-from tacit.experiments._experiment import Experiment
+from tacit.experiments import Experiment
 
 if TYPE_CHECKING:
     import xarray

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit._errors import UsageError
 from tacit.claims import SEED, Claim
-from tacit.experiments._declaration import check_experiment, planned
-from tacit.experiments._errors import ReproductionError, UsageError
-from tacit.experiments._experiment import OUTCOMES, Experiment
-from tacit.experiments._listing import results_folder
-from tacit.experiments._more_seeds import (
+from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
+from tacit.reproduction._listing import results_folder
+from tacit.reproduction._more_seeds import (
     BUDGET_SECONDS,
     SEEDS_AT_MOST,
     Effort,
@@ -27,8 +26,8 @@ from tacit.experiments._more_seeds import (
     OutOfTimeError,
     dataset_of,
 )
-from tacit.experiments._registry import find_experiment
-from tacit.experiments._reproduction import Reproduction
+from tacit.reproduction._registry import find_experiment
+from tacit.reproduction._reproduction import Reproduction
 from tacit.store import PRESENT, Store, write_atomically
 from tacit.sweep import Batch, Grid, Progress, SweepEvent, SweepSummary, run_sweep
 
@@ -36,6 +35,10 @@ if TYPE_CHECKING:
     import xarray
 
 _PAPER = "paper"  # the preset that adds seeds until its claims are decided, unless told otherwise
+
+
+class ReproductionError(RuntimeError):
+    """A run without any result: every batch failed. Its notes hold the first traceback."""
 
 
 @dataclass(frozen=True)

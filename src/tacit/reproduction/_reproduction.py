@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit._errors import UsageError
 from tacit.claims import VERDICTS, Claim
-from tacit.experiments._comparison import Comparison, compared
-from tacit.experiments._digest import Digest, digest_of
-from tacit.experiments._errors import UsageError
-from tacit.experiments._experiment import Experiment
-from tacit.experiments._more_seeds import Effort
-from tacit.experiments._reference import in_words
+from tacit.experiments import Experiment
+from tacit.reproduction._comparison import Comparison, compared
+from tacit.reproduction._digest import Digest, digest_of
+from tacit.reproduction._more_seeds import Effort
+from tacit.reproduction._reference import in_words
 from tacit.sweep import SweepSummary
 
 if TYPE_CHECKING:

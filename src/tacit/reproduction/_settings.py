@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from tacit.experiments._errors import UsageError
-from tacit.experiments._experiment import Experiment
-from tacit.experiments._parameter import Parameter
+from tacit._errors import UsageError
+from tacit.experiments import Experiment, Parameter
 
 _RANGE = re.compile(r"(-?\d+)(?::|\.\.)(-?\d+)")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
