@@ -210,6 +210,7 @@ def test_wrong_values_are_one_sentence(overrides, words):
 def test_seeds_count_from_zero():
     assert Small().replace(seeds=3).seed == (0, 1, 2)
     assert len(Small().replace(seeds=100_000).seed) == 100_000  # in no time, and not in minutes
+    assert Small().replace(seeds=range(100, 103)).seed == (100, 101, 102)
     for count in (0, -1, 10**6, True, 2.0):
         with pytest.raises(UsageError, match=f"seeds: received {count}, allowed is an integer"):
             Small().replace(seeds=count)

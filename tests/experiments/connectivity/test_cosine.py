@@ -63,6 +63,10 @@ def test_smoke(tmp_path):
     assert np.abs(data["leading"].sel(g=0.8).values.imag).min() > 0.1
     assert np.all(data["stable_rate"].values > 0)
     assert (run.path / "figure.png").stat().st_size > 10_000
+    paper = run.paper_figure()
+    assert len(paper.panels) == 4
+    labels = [mark.label for mark in paper.panels[1].marks]
+    assert not any(label and "of" in label for label in labels)  # one network: nothing to count
 
 
 def stored(needed, figs5):

@@ -100,6 +100,9 @@ def test_claims_and_figures_of_a_made_up_dataset(made_up):
         figure = experiment.draw(dataset)
         assert "2 of 2 networks learned" in figure.caption
         assert not any(panel.empty for panel in figure.panels)
+        shown = figure.published()
+        assert len(shown.panels) == {"connectivity/fig5": 2, "connectivity/figs6": 6}[name]
+        assert not any(panel.empty for panel in shown.panels)
 
 
 def test_the_rank_that_is_enough_is_enough_from_there_on():

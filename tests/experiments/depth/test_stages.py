@@ -109,6 +109,9 @@ def test_fig31_shows_both_values_of_the_paper(fig31):
     assert claims["the text's 1.8 with the caption's w₁₂"].verdict == "fails"
     assert all(claim.verdict == claim.expected for claim in fig31.claims)
     assert len(fig31.figure().panels) == 6
+    titles = [panel.title for panel in fig31.paper_figure().panels]
+    assert len(titles) == 3
+    assert all(title.startswith("w₁₂ = 0.5") for title in titles)
 
 
 @pytest.mark.parametrize("added", [0.5, 0.1])
