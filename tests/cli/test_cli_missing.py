@@ -29,6 +29,8 @@ def two(tacit, monkeypatch):
     ]
     monkeypatch.setattr("tacit.reproduction._listing.entry_points", lambda group: points)
     monkeypatch.setattr("tacit.reproduction._listing.BUILT_IN", {})
+    # In this process: others would not know these entry points.
+    monkeypatch.setattr("tacit.cli._reproduce.core_count", lambda: 1)
     return tacit
 
 

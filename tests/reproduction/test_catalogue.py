@@ -34,6 +34,17 @@ def test_the_table_says_what_the_class_says(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ENTRIES)
+def test_what_the_papers_figure_shows_is_in_the_presets(name):
+    kind = find_experiment(name)
+    quick, paper = kind.from_preset("quick").axes(), kind.from_preset("paper").axes()
+    for axis, values in kind.published.items():
+        wanted = set(kind.parameters()[axis].normalised(axis, values))
+        assert wanted <= set(paper[axis]), axis
+        assert wanted & set(quick[axis]), axis
+    assert kind.in_paper() or not kind.published
+
+
+@pytest.mark.parametrize("name", ENTRIES)
 def test_times_are_minutes_or_unknown(name):
     entry = ENTRIES[name]
     assert all(minutes is None or minutes > 0 for minutes in (entry.quick, entry.paper))

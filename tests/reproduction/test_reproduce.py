@@ -52,6 +52,7 @@ def test_end_to_end(run, tmp_path):
         "verdicts",
         "as_expected",
         "parameters",
+        "remarks",
         "digest",
         "rounding",
     ]

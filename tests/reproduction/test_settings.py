@@ -3,7 +3,7 @@
 import pytest
 
 from tacit.experiments import UsageError
-from tacit.reproduction import find_experiment, parse_setting, parse_settings
+from tacit.reproduction import find_experiment, parse_seeds, parse_setting, parse_settings
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,44 @@ def test_a_parameter_is_set_once(toy):
     assert both == {"throws": (10, 20), "sides": 8}
     with pytest.raises(UsageError, match="throws: received twice"):
         parse_settings(experiment, ["throws=10", "throws=20"])
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"),
+    [
+        (None, None),
+        ("60", 60),
+        (" 7 ", 7),
+        ("100..159", range(100, 160)),
+        ("3:5", range(3, 6)),
+        ("4..4", range(4, 5)),
+    ],
+)
+def test_seeds_are_a_number_or_a_range(text, seeds):
+    assert parse_seeds(text) == seeds
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("many", "seeds: received 'many', allowed is an integer N .* or a range A..B"),
+        ("", "seeds: received ''"),
+        ("1.5", "seeds: received '1.5'"),
+        ("1,2", "seeds: received '1,2'"),
+        ("5..", "seeds: received '5..'"),
+        ("159..100", "seeds: received the range '159..100', it must go upwards"),
+        ("0..1000000", "at most 100000 values"),
+    ],
+)
+def test_wrong_seeds_are_one_sentence(text, words):
+    with pytest.raises(UsageError, match=words) as caught:
+        parse_seeds(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_ranges_of_seeds_are_those_of_an_experiment(toy):
+    experiment = find_experiment(str(toy))
+    assert experiment.from_preset("quick", seeds=range(100, 103)).seed == (100, 101, 102)
+    assert parse_setting(experiment, "seed=100..102,7") == ("seed", (100, 101, 102, 7))
+    with pytest.raises(UsageError, match="seed: received -3, allowed is an integer of at least 0"):
+        experiment.from_preset("quick", seeds=parse_seeds("-3..2"))

@@ -70,4 +70,4 @@ def _words(last: dict[str, Any] | None) -> str:
         return "not run yet"
     verdict = {True: "as expected", False: "NOT as expected"}.get(last["as_expected"], "undecided")
     counts = ", ".join(f"{last[word]} {word}" for word in _VERDICTS if last[word])
-    return f"{last['preset']}: {verdict} ({counts})" if counts else f"{last['preset']}: {verdict}"
+    return f"{last['preset']}: {verdict} ({counts})" if counts else f"{last['preset']}: no claims"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit.reproduction._catalogue import Entry
+    from tacit.reproduction._cell import free_programs
     from tacit.reproduction._comparison import Comparison
     from tacit.reproduction._listing import (
         experiment_ids,
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     )
     from tacit.reproduction._registry import find_experiment
     from tacit.reproduction._reproduction import Reproduction
-    from tacit.reproduction._run import ReproductionError, reproduce
-    from tacit.reproduction._settings import parse_setting, parse_settings
+    from tacit.reproduction._run import ReproductionError, reproduce, stored_run
+    from tacit.reproduction._settings import parse_seeds, parse_setting, parse_settings
 
 __all__ = [
     "TOO_MANY_SEEDS",
@@ -38,27 +39,31 @@ __all__ = [
     "ReproductionError",
     "experiment_ids",
     "find_experiment",
+    "free_programs",
     "in_words",
     "last_result",
     "list_experiments",
     "load_reference",
+    "parse_seeds",
     "parse_setting",
     "parse_settings",
     "reference_path",
     "reproduce",
     "results_folder",
+    "stored_run",
 ]
 
 _FILES = {
     "_catalogue": ("Entry",),
+    "_cell": ("free_programs",),
     "_comparison": ("Comparison",),
     "_listing": ("experiment_ids", "last_result", "list_experiments", "results_folder"),
     "_more_seeds": ("TOO_MANY_SEEDS", "Effort"),
     "_reference": ("Reference", "in_words", "load_reference", "reference_path"),
     "_registry": ("find_experiment",),
     "_reproduction": ("Reproduction",),
-    "_run": ("ReproductionError", "reproduce"),
-    "_settings": ("parse_setting", "parse_settings"),
+    "_run": ("ReproductionError", "reproduce", "stored_run"),
+    "_settings": ("parse_seeds", "parse_setting", "parse_settings"),
 }
 _PLACES = {name: file for file, names in _FILES.items() for name in names}
 

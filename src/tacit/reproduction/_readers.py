@@ -58,6 +58,25 @@ def columns_read(
     return found
 
 
+def values_unread(
+    experiment: Experiment,
+    runs: "xarray.Dataset",
+    claims: Sequence[Claim],
+    axis: str,
+    values: Sequence[Any],
+) -> list[Any]:
+    """Those of some values of an axis whose cells no claim reads, looked for by halves."""
+    work = _Altered(experiment, runs)
+
+    def unread(some: Sequence[Any]) -> list[Any]:
+        if not some or not work.changed(claims, {axis: list(some)}):
+            return list(some)
+        half = len(some) // 2
+        return [*unread(some[:half]), *unread(some[half:])] if half else []
+
+    return unread(values)
+
+
 _HUGE = 1e30
 # By kind of array (floats, words, booleans, the rest are integers): what is put into the cells.
 _MISSING = {"f": np.nan, "U": "failed", "b": False, "i": -1}
