@@ -69,7 +69,7 @@ def values_unread(
     work = _Altered(experiment, runs)
 
     def unread(some: Sequence[Any]) -> list[Any]:
-        if not some or not work.changed(claims, {axis: list(some)}):
+        if not some or not work.any_changed(claims, {axis: list(some)}):
             return list(some)
         half = len(some) // 2
         return [*unread(some[:half]), *unread(some[half:])] if half else []
@@ -104,6 +104,16 @@ class _Altered:
             elif probe is _MISSING:
                 same = []
         return [claim for claim in claims if claim not in same]
+
+    def any_changed(self, claims: Sequence[Claim], where: Mapping[str, Any]) -> bool:
+        """Whether one of the claims is not the same; found with as few probes as possible."""
+        for probe in _PROBES:
+            made = self._made(where, probe)
+            if made is None and probe is _MISSING:
+                return True
+            if made is not None and not all(_same(c, made.get(c.name)) for c in claims):
+                return True
+        return False
 
     def _made(self, where: Mapping[str, Any], probe: Mapping[str, Any]) -> dict[str, Claim] | None:
         """The claims by name with a probe in some cells; None if they cannot be made."""
