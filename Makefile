@@ -17,7 +17,7 @@ $(VENV)/.ready: pyproject.toml
 
 setup: $(VENV)/.ready ## make .venv and install tacit with its test tools
 
-reproduce: setup ## every experiment at the quick preset, then results/index.html
+reproduce: setup ## every experiment at the quick preset, on all cores, then results/index.html
 	$(BIN)/tacit reproduce --all --preset quick || test $$? -eq 3  # 3: some claims are undecided
 
 test: setup ## the whole test suite

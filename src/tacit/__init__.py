@@ -8,7 +8,8 @@ factorisations. Importing it is quick: each part is imported when it is first us
 - `tacit.models`, `tacit.problems`, `tacit.descent` and `tacit.measures` are the parts.
 - `tacit.theory` predicts the same numbers without training.
 - `tacit.verify("memoryless/lemma3.1")` checks the papers' statements on random instances.
-- `tacit.experiments` has what you need to write an experiment of your own.
+- `tacit.experiments` has what you need to write an experiment of your own, `tacit.reproduction`
+  what finds and runs it.
 """
 
 import importlib
@@ -17,9 +18,19 @@ from typing import TYPE_CHECKING, Any
 from tacit._version import __version__
 
 if TYPE_CHECKING:
-    from tacit import descent, draw, experiments, measures, models, problems, statements, theory
+    from tacit import (
+        descent,
+        draw,
+        experiments,
+        measures,
+        models,
+        problems,
+        reproduction,
+        statements,
+        theory,
+    )
     from tacit.descent import descend
-    from tacit.experiments import reproduce
+    from tacit.reproduction import reproduce
     from tacit.statements import verify
 
 __all__ = [
@@ -32,6 +43,7 @@ __all__ = [
     "models",
     "problems",
     "reproduce",
+    "reproduction",
     "statements",
     "theory",
     "verify",
@@ -39,7 +51,7 @@ __all__ = [
 
 _DOORS = {
     "descend": "tacit.descent",
-    "reproduce": "tacit.experiments",
+    "reproduce": "tacit.reproduction",
     "verify": "tacit.statements",
 }
 

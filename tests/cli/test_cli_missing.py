@@ -27,8 +27,10 @@ def two(tacit, monkeypatch):
         EntryPoint("mine/candle", "candle:Candle", GROUP),
         EntryPoint("mine/lamp", "lamp:Lamp", GROUP),
     ]
-    monkeypatch.setattr("tacit.experiments._listing.entry_points", lambda group: points)
-    monkeypatch.setattr("tacit.experiments._listing.BUILT_IN", {})
+    monkeypatch.setattr("tacit.reproduction._listing.entry_points", lambda group: points)
+    monkeypatch.setattr("tacit.reproduction._listing.BUILT_IN", {})
+    # In this process: others would not know these entry points.
+    monkeypatch.setattr("tacit.cli._reproduce.core_count", lambda: 1)
     return tacit
 
 
@@ -61,7 +63,7 @@ def test_among_all_a_broken_plug_in_is_left_out(two, monkeypatch):
         EntryPoint("mine/lamp", "lamp:Lamp", GROUP),
         EntryPoint("mine/lantern", "lantern:Lantern", GROUP),
     ]
-    monkeypatch.setattr("tacit.experiments._listing.entry_points", lambda group: points)
+    monkeypatch.setattr("tacit.reproduction._listing.entry_points", lambda group: points)
     done = two("reproduce", "--all", "--preset", "smoke")
     assert done.returncode == 0, done.stderr
     assert "tacit: left out: experiment: 'mine/broken' from no_such_module" in done.stderr

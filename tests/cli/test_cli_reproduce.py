@@ -13,8 +13,8 @@ import pytest
 
 from tacit.cli import run
 from tacit.cli._reproduce import _effort
-from tacit.experiments import list_experiments
-from tacit.experiments._more_seeds import Effort
+from tacit.reproduction import list_experiments
+from tacit.reproduction._more_seeds import Effort
 from tacit.site._index import _remarks
 
 OWN = '''
@@ -157,6 +157,31 @@ def test_stored_cells_are_not_computed_again(own: Path, tmp_path: Path):
     assert (tmp_path / "results" / "mine" / "coin" / "store.old-1").is_dir()
 
 
+def test_values_that_no_claim_reads_are_said(own: Path, tmp_path: Path):
+    own.write_text(own.read_text().replace("in self.bias:", "in (0.5, 0.9):"))
+    options = ["reproduce", "coin.py", "--set", "bias=0.5,0.9,0.7", "--seeds", "100..107"]
+    done = tacit(*options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "  no claim reads bias = 0.7\n" in done.stdout
+    record = json.loads(tacit(*options, "--json", cwd=tmp_path).stdout)
+    assert record["remarks"] == ["no claim reads bias = 0.7"]
+    assert record["parameters"]["seed"] == "100, …, 107"
+    assert record["as_expected"] is True
+
+
+def test_an_experiment_without_claims_is_neither_as_expected_nor_undecided(
+    own: Path, tmp_path: Path
+):
+    own.write_text(own.read_text().replace("in self.bias:", "in ():"))
+    done = tacit("reproduce", "coin.py", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["as_expected"] is None
+    (tmp_path / "other.py").write_text(own.read_text().replace("mine/coin", "mine/other"))
+    both = tacit("reproduce", "coin.py", "other.py", "--json", cwd=tmp_path)
+    assert both.returncode == 0, both.stderr
+    assert json.loads(both.stdout)["as_expected"] is None
+
+
 def test_compare_tells_what_moved_and_exits_with_1(own: Path, tmp_path: Path):
     asked = ("reproduce", "coin.py", "--compare")
     done = tacit(*asked, cwd=tmp_path)
@@ -260,7 +285,8 @@ WRONG = [
     (["reproduce", "lowdim/fig1a", "--budget", "-5m"], "the form is 90s, 30m or 2h"),
     (["reproduce", "lowdim/fig1a", "--seeds-at-most", "0"], "--seeds-at-most: received 0"),
     (["reproduce", "lowdim/fig1a", "--seeds-at-most", "few"], "allowed is an integer"),
-    (["reproduce", "lowdim/fig1a", "--seeds", "many"], "many"),
+    (["reproduce", "lowdim/fig1a", "--seeds", "many"], "received 'many', allowed is an integer N"),
+    (["reproduce", "lowdim/fig1a", "--seeds", "9..3"], "it must go upwards"),
     (["reproduce", "lowdim/fig1a", "--seeds", "3", "--set", "seed=1"], "one of the two"),
     (["reproduce", "lowdim/fig1a", "--colour"], "--colour"),
     (["list", "--every"], "--every"),

@@ -126,7 +126,7 @@ def test_a_full_disk_under_the_figure_is_a_sentence_too(tacit, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", "figure.png")
 
-    monkeypatch.setattr("tacit.experiments._run._write", full)
+    monkeypatch.setattr("tacit.reproduction._run._write", full)
     done = tacit("reproduce", "lamp.py", "--preset", "smoke")
     assert done.returncode == 1
     assert done.stderr.startswith("tacit: figure.png could not be written: No space left on device")
@@ -189,6 +189,27 @@ def test_a_cluster_that_loses_a_worker_then_its_scheduler(tacit, whole, cluster)
     )
     assert len(tacit.computed()) == 12 - kept
     assert dataset(tacit)["present"].values.all()
+
+
+@pytest.mark.parametrize(
+    ("workers", "scheduler", "every", "cores", "gpu", "processes"),
+    [
+        (None, None, True, 4, False, 4),
+        (None, None, True, 1, False, None),  # a second process would gain nothing
+        (None, None, True, 4, True, None),
+        (None, None, False, 4, False, None),
+        (3, None, True, 4, True, 3),
+        (None, "local", True, 4, False, None),
+    ],
+)
+def test_all_experiments_take_a_process_a_core(
+    workers, scheduler, every, cores, gpu, processes, monkeypatch
+):
+    from tacit.cli import _reproduce
+
+    monkeypatch.setattr(_reproduce, "core_count", lambda: cores)
+    monkeypatch.setattr(_reproduce, "accelerated", lambda: gpu)
+    assert _reproduce._processes(workers, scheduler, every=every) == processes
 
 
 def test_wrong_workers_are_one_sentence_and_exit_2(tacit):

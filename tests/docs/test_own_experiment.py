@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.experiments import UsageError, find_experiment, list_experiments
+from tacit.experiments import UsageError
+from tacit.reproduction import find_experiment, list_experiments
 
 PAGE = Path(__file__).parents[2] / "docs" / "own-experiment.md"
 
@@ -55,7 +56,7 @@ def test_the_entry_point_on_the_page_puts_it_into_the_list(file, monkeypatch):
     def entry_points(*, group):
         return [point] if group == point.group else []
 
-    monkeypatch.setattr("tacit.experiments._listing.entry_points", entry_points)
+    monkeypatch.setattr("tacit.reproduction._listing.entry_points", entry_points)
     monkeypatch.syspath_prepend(str(file.parent))
     last = list_experiments()[-1]
     assert (last.id, last.figure) == ("mine/weight-decay", "beside lowdim's Figure 1(a)")

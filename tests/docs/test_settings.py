@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.experiments import find_experiment, in_words, list_experiments
+from tacit.reproduction import find_experiment, in_words, list_experiments
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
 PAPERS = ("connectivity", "depth")

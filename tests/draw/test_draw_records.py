@@ -212,3 +212,24 @@ def test_grid_letters_and_banner():
         None,
     )
     assert told.panels == figures[2].panels
+
+
+def test_what_is_ours_is_drawn_last_and_left_out_of_the_published_figure():
+    theirs, rule = Line([1, 2], [1, 2]), HorizontalRule(1.5)
+    both = panel(theirs, ours=[rule], note="of ours")
+    extra, whole = panel(ours=[rule]), panel(theirs)
+    assert both.marks == (theirs, rule)
+    assert both.published().marks == (theirs,)
+    assert both.published().note is None
+    assert extra.published() is None
+    assert panel().published().marks == ()  # nothing to show is the paper's affair
+    figure = Figure("title", [both, extra], ours=[whole], caption="words", columns=2, size=(9, 4))
+    assert figure.panels == (both, extra, whole)
+    again = figure.with_banner("undecided")
+    assert again.panels == figure.panels  # made anew, ours do not come twice
+    assert again.panels[0].marks == (theirs, rule)
+    published = again.published("other words")
+    assert [each.marks for each in published.panels] == [(theirs,)]
+    assert (published.title, published.banner, published.caption) == ("", None, "other words")
+    assert published.size is None  # it was for three panels
+    assert Figure("title", [both], size=(9, 4)).published().size == (9, 4)

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from tacit.experiments import _accelerator, find_experiment
+from tacit.experiments import _accelerator
+from tacit.reproduction import find_experiment
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tacit.draw import Line
-from tacit.experiments import Experiment, Variable, fixed, reproduce, swept
+from tacit.experiments import Experiment, Variable, fixed, swept
+from tacit.reproduction import reproduce
 
 
 class Plain(Experiment):

@@ -36,9 +36,13 @@ ARROWS = {
     "sweep": BASE | {"store"},
     "experiments": BASE | ENGINE | {"data"},
     "statements": BASE | {"measures", "theory", "models", "problems", "descent", "claims"},
-    "site": BASE | ENGINE | {"data", "experiments", "statements"},
-    "cli": BASE | ENGINE | {"data", "experiments", "statements", "site"},
-    "__main__": BASE | ENGINE | {"data", "experiments", "statements", "site", "cli"},
+    "reproduction": BASE | ENGINE | {"data", "experiments", "statements"},
+    "site": BASE | ENGINE | {"data", "experiments", "statements", "reproduction"},
+    "cli": BASE | ENGINE | {"data", "experiments", "statements", "reproduction", "site"},
+    "__main__": BASE
+    | ENGINE
+    | {"data", "experiments", "statements", "reproduction"}
+    | {"site", "cli"},
 }
 
 
@@ -97,7 +101,7 @@ def test_importing_tacit_changes_no_setting_of_jax():
 import json, jax
 before = dict(jax.config.values)
 import tacit, tacit.descent, tacit.models, tacit.measures, tacit.problems, tacit.experiments
-import tacit.statements
+import tacit.reproduction, tacit.statements
 import tacit.experiments.lowdim.fig1a
 after = dict(jax.config.values)
 print(json.dumps([sorted(k for k in after if repr(after[k]) != repr(before.get(k))), len(before)]))
@@ -111,7 +115,7 @@ print(json.dumps([sorted(k for k in after if repr(after[k]) != repr(before.get(k
     "statement",
     [
         "import tacit",
-        "import tacit.experiments",
+        "import tacit.experiments, tacit.reproduction",
         "from tacit.cli import run; assert run(['--help']) == 0",
         "from tacit.cli import run; assert run(['list']) == 0",
         "import tacit.draw",

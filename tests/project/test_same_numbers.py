@@ -13,7 +13,7 @@ import pytest
 import xarray
 
 import tacit
-from tacit.experiments import experiment_ids
+from tacit.reproduction import experiment_ids
 
 BASELINE = os.environ.get("TACIT_BASELINE")
 STORED = [name for name in experiment_ids() if (Path(BASELINE or "") / name).is_dir()]

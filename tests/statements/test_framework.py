@@ -1,5 +1,6 @@
 """The framework around statements: what it refuses, what counts as a failure, what it saves."""
 
+import dataclasses
 import math
 import subprocess
 import sys
@@ -156,6 +157,13 @@ def test_the_three_verdicts():
     ):
         one = result_of(make(check, **options))
         assert (one.verdict, one.as_expected) == (verdict, as_expected)
+
+
+def test_a_replayed_instance_without_a_number_is_no_success():
+    one = dataclasses.replace(result_of(make(pythagoras)), replayed=True)
+    assert one.as_expected
+    nothing = dataclasses.replace(one.claim, measured=math.nan, low=math.nan, high=math.nan)
+    assert not dataclasses.replace(one, claim=nothing).as_expected
 
 
 def test_an_erratum_that_is_not_shown_is_unexpected():

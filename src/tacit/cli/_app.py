@@ -29,7 +29,11 @@ Results = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=V1,V2", help="Other values of a parameter; repeatable."),
+    typer.Option(
+        "--set",
+        metavar="NAME=V1,V2",
+        help="Other values of a parameter, integers also as a range 5..20; repeatable.",
+    ),
 ]
 
 
@@ -57,8 +61,10 @@ def _seconds(text: str) -> float:
 
 
 Seeds = Annotated[
-    int | None,
-    typer.Option("--seeds", metavar="N", parser=_whole_number, help="The seeds 0 … N − 1."),
+    str | None,
+    typer.Option(
+        "--seeds", metavar="N|A..B", help="The seeds 0 … N − 1, or A … B, both ends included."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="End with one JSON object on the last line.")]
 
@@ -105,7 +111,7 @@ def reproduce_command(
             "--workers",
             metavar="N",
             parser=_whole_number,
-            help="Compute in N processes of one thread each.",
+            help="Compute in N processes of one thread each; with --all one for each core.",
         ),
     ] = None,
     scheduler: Annotated[
@@ -166,6 +172,49 @@ def reproduce_command(
         budget=budget,
         seeds_at_most=seeds_at_most,
         compare=compare,
+        as_json=as_json,
+    )
+
+
+@app.command("figure")
+def figure_command(
+    ids: Annotated[
+        list[str],
+        typer.Argument(metavar="ID…", help="Ids as `tacit list` shows them, or file.py[:Class]."),
+    ],
+    style: Annotated[
+        str,
+        typer.Option(
+            "--style",
+            metavar="NAME",
+            help="ours: as reproduce draws it; paper: the authors' panels and seeds alone.",
+        ),
+    ] = "ours",
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            "--preset", metavar="NAME", help="smoke, quick or paper; else the last run's."
+        ),
+    ] = None,
+    settings: Settings = None,
+    seeds: Seeds = None,
+    results: Results = None,
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", metavar="DIR", help="Where to; else beside the results."),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Draw figures and tables from stored results; nothing is computed."""
+    return _command(
+        "figure",
+        ids,
+        style=style,
+        preset=preset,
+        settings=settings or [],
+        seeds=seeds,
+        results=results,
+        into=into,
         as_json=as_json,
     )
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tacit.experiments import Entry, last_result, list_experiments
+from tacit.reproduction import Entry, last_result, list_experiments
 
 _VERDICTS = ("holds", "fails", "undecided", "at the bound")  # `tacit.claims` is heavy to import
 
@@ -70,4 +70,4 @@ def _words(last: dict[str, Any] | None) -> str:
         return "not run yet"
     verdict = {True: "as expected", False: "NOT as expected"}.get(last["as_expected"], "undecided")
     counts = ", ".join(f"{last[word]} {word}" for word in _VERDICTS if last[word])
-    return f"{last['preset']}: {verdict} ({counts})" if counts else f"{last['preset']}: {verdict}"
+    return f"{last['preset']}: {verdict} ({counts})" if counts else f"{last['preset']}: no claims"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tacit.experiments import results_folder
+from tacit.reproduction import results_folder
 from tacit.store import Store, StoreError, stores_in
 
 

@@ -10,25 +10,26 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.experiments import (
+from tacit.experiments import Experiment, UsageError, accelerated
+from tacit.reproduction import (
     TOO_MANY_SEEDS,
-    Experiment,
     Reproduction,
     ReproductionError,
-    UsageError,
     experiment_ids,
     find_experiment,
+    free_programs,
+    parse_seeds,
     parse_settings,
     reproduce,
     results_folder,
 )
-from tacit.sweep import ProcessWorkers, dask_workers
+from tacit.sweep import ProcessWorkers, core_count, dask_workers
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tacit.claims import Claim
-    from tacit.experiments import Effort
+    from tacit.reproduction import Effort
     from tacit.sweep import SweepEvent
 
 
@@ -43,7 +44,7 @@ def run(
     every: bool,
     preset: str,
     settings: Sequence[str],
-    seeds: int | None,
+    seeds: str | None,
     results: Path | None,
     workers: int | None,
     scheduler: str | None,
@@ -60,9 +61,10 @@ def run(
     if seeds_at_most < 1:
         raise UsageError(f"--seeds-at-most: received {seeds_at_most}, it must be at least 1")
     chosen = _chosen(ids, every, preset)
+    asked = parse_seeds(seeds)
     overrides = {kind: parse_settings(kind, settings) for kind in chosen}
     lacking = {
-        kind: kind.from_preset(preset, seeds=seeds, **values).missing()
+        kind: kind.from_preset(preset, seeds=asked, **values).missing()
         for kind, values in overrides.items()
     }
     for kind, words in lacking.items():
@@ -72,8 +74,9 @@ def run(
     console = Console(stderr=as_json, soft_wrap=False)
     records: list[dict[str, Any]] = []
     narrator = Narrator(console, chosen[0].id)
+    processes = _processes(workers, scheduler, every=every)
     try:
-        with chosen_workers(workers, scheduler) as executor:
+        with chosen_workers(processes, scheduler) as executor:
             for experiment in chosen:
                 console.print(f"[bold]{experiment.id}[/bold] · {preset} · {experiment.summary}")
                 if (words := lacking[experiment]) is not None:
@@ -86,7 +89,7 @@ def run(
                     made = reproduce(
                         experiment,
                         preset=preset,
-                        seeds=seeds,
+                        seeds=asked,
                         results=results,
                         fresh=fresh,
                         until_decided=until_decided,
@@ -104,7 +107,7 @@ def run(
                     _tell(console, made, compare=compare)
                     records.append(_record(made, compare=compare))
                 if experiment is not chosen[-1]:
-                    _free_programs()
+                    free_programs()
     except KeyboardInterrupt:
         narrator.interrupted(sys.argv[1:])
         return INTERRUPTED
@@ -114,16 +117,6 @@ def run(
             json.dumps(records[0] if len(records) == 1 else _several(records), ensure_ascii=False)
         )
     return _exit_code(records)
-
-
-def _free_programs() -> None:
-    """Let go of the programs that an experiment has compiled; the next one compiles its own.
-
-    Each takes a hundred memory maps or so, of which Linux allows a process 65,530: about sixty
-    experiments in one process came to more.
-    """
-    if "jax" in sys.modules:
-        sys.modules["jax"].clear_caches()
 
 
 def _record(made: Reproduction, *, compare: bool) -> dict[str, Any]:
@@ -143,7 +136,7 @@ def _exit_code(records: Sequence[dict[str, Any]]) -> int:
         return 1
     if any("error" in r or r["as_expected"] is False or "failed" in r["outcomes"] for r in ran):
         return 1
-    return UNDECIDED if any(record["as_expected"] is None for record in ran) else 0
+    return UNDECIDED if any(record["verdicts"]["undecided"] for record in ran) else 0
 
 
 def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
@@ -154,7 +147,9 @@ def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "experiments": records,
         "verdicts": verdicts,
-        "as_expected": {0: True, 1: False, UNDECIDED: None}[_exit_code(records)],
+        "as_expected": {0: True if any(verdicts.values()) else None, 1: False}.get(
+            _exit_code(records)
+        ),
         "seconds": round(sum(record.get("seconds", 0.0) for record in records), 3),
     }
 
@@ -211,6 +206,8 @@ def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
     )
     for name, effort in made.efforts.items():
         console.print(f"  undecided: {name}: {_effort(effort)}", markup=False, highlight=False)
+    for remark in made.remarks:
+        console.print(f"  {remark}", markup=False, highlight=False)
     for warning in made.warnings:
         print(f"tacit: {warning}", file=sys.stderr)
     if compare:
@@ -307,6 +304,14 @@ class Narrator:
 
 def _say(sentence: str) -> None:
     print(f"tacit: {sentence}", file=sys.stderr, flush=True)
+
+
+def _processes(workers: int | None, scheduler: str | None, *, every: bool) -> int | None:
+    """Without a word of the user, one process a core for all experiments; a GPU is not shared."""
+    if workers is not None or scheduler is not None or not every or accelerated():
+        return workers
+    cores = core_count()
+    return cores if cores > 1 else None
 
 
 @contextlib.contextmanager

@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.experiments import (
-    UsageError,
-    find_experiment,
-    parse_settings,
-    planned,
-    results_folder,
-)
+from tacit.experiments import UsageError, planned
+from tacit.reproduction import find_experiment, parse_seeds, parse_settings, results_folder
 from tacit.store import Status, Store, StoreError, stores_in
 from tacit.sweep import Batch
 
@@ -44,7 +39,7 @@ def run(
     *,
     preset: str | None,
     settings: Sequence[str],
-    seeds: int | None,
+    seeds: str | None,
     results: Path | None,
     as_json: bool,
 ) -> int:
@@ -91,7 +86,7 @@ def _of_experiment(
     name: str,
     preset: str | None,
     settings: Sequence[str],
-    seeds: int | None,
+    seeds: str | None,
     results: Path | None,
 ) -> _Row:
     given = preset is not None or bool(settings) or seeds is not None
@@ -101,7 +96,7 @@ def _of_experiment(
     experiment = find_experiment(name)
     chosen = preset or "quick"
     settled = parse_settings(experiment, settings)
-    plan = planned(experiment.from_preset(chosen, seeds=seeds, **settled), chosen)
+    plan = planned(experiment.from_preset(chosen, seeds=parse_seeds(seeds), **settled), chosen)
     path = results_folder(results) / experiment.id / "store"
     if not path.exists():
         return _Row(

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.experiments import UsageError, results_folder
+from tacit._errors import UsageError
+from tacit.reproduction import results_folder
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,6 +8,7 @@ import math
 import string
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from tacit.draw._axis import Axis
 from tacit.draw._checks import check_choice, check_positive
 from tacit.draw._heatmap import Heatmap
 from tacit.draw._marks import Mark
+
+T = TypeVar("T")
 
 LEGENDS = ("best", "outside", None)
 
@@ -30,6 +33,7 @@ class Panel:
     - `legend`: "outside" is always below the panel; "best" stands inside where it hides no data,
       else below; None is no legend.
     - `note`: small words under the panel. Values that cannot be shown are counted there too.
+    - `ours`: marks that the paper's own panel does not have; they are drawn after the others.
     """
 
     title: str
@@ -39,10 +43,12 @@ class Panel:
     _: KW_ONLY
     legend: str | None = "outside"
     note: str | None = None
+    ours: Sequence[Mark] = ()
 
     def __post_init__(self) -> None:
         check_choice("Panel", "legend", self.legend, LEGENDS)
-        object.__setattr__(self, "marks", tuple(self.marks))
+        object.__setattr__(self, "ours", tuple(self.ours))
+        object.__setattr__(self, "marks", (*_without(self.marks, self.ours), *self.ours))
         for mark in self.marks:
             if not isinstance(mark, Mark):
                 raise ValueError(
@@ -62,6 +68,11 @@ class Panel:
                         f"Panel.marks: received a Heatmap with {name} = {np.asarray(centres)}, it "
                         "must be above 0 on a log axis; use a linear axis"
                     )
+
+    def published(self) -> "Panel | None":
+        """The panel without our marks and note; None if it has no other marks."""
+        marks = _without(self.marks, self.ours)
+        return replace(self, marks=marks, ours=(), note=None) if marks or not self.ours else None
 
     @property
     def heatmaps(self) -> list[Heatmap]:
@@ -120,6 +131,7 @@ class Figure:
     - `banner`: a notice on the face of the figure, in a strip on top, such as "undecided: …".
     - `size`: (width, height) in inches; chosen for the panels if None. What stands around the
       panels may need more height, and gets it.
+    - `ours`: panels that the paper's own figure does not have; they come after the others.
     """
 
     title: str
@@ -129,9 +141,11 @@ class Figure:
     caption: str = ""
     banner: str | None = None
     size: Sequence[float | int] | None = None
+    ours: Sequence[Panel] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "panels", tuple(self.panels))
+        object.__setattr__(self, "ours", tuple(self.ours))
+        object.__setattr__(self, "panels", (*_without(self.panels, self.ours), *self.ours))
         if not self.panels:
             raise ValueError(
                 "Figure.panels: received none, there must be at least one; add a Panel"
@@ -159,6 +173,14 @@ class Figure:
         """The same figure with another banner, or with none."""
         return replace(self, banner=text)
 
+    def published(self, caption: str = "") -> "Figure":
+        """The paper's panels and marks alone: no title, banner or notes, and another caption."""
+        found = [panel.published() for panel in _without(self.panels, self.ours)]
+        panels = [panel for panel in found if panel is not None]
+        if len(panels) < len(self.panels):  # its layout was for more of them
+            return Figure("", panels, caption=caption)
+        return Figure("", panels, columns=self.columns, caption=caption, size=self.size)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns of panels."""
@@ -179,6 +201,12 @@ class Figure:
             return ""
         rank, last = divmod(place, 26)
         return f"({string.ascii_lowercase[rank - 1] if rank else ''}{string.ascii_lowercase[last]})"
+
+
+def _without(all_: Sequence[T], some: Sequence[T]) -> list[T]:
+    """The others of them: records that hold arrays are told apart by identity."""
+    left = {id(one) for one in some}
+    return [one for one in all_ if id(one) not in left]
 
 
 def _plural(noun: str, count: int) -> str:

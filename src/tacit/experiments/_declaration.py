@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tacit.experiments._errors import UsageError
+from tacit._errors import UsageError
 from tacit.experiments._experiment import Experiment, fields_of
 from tacit.experiments._parameter import KINDS, Parameter
 from tacit.store import PRESENT, Plan, Variable
@@ -36,6 +36,7 @@ def check_experiment(kind: type[Experiment]) -> None:
         raise UsageError(f"{name}.version is {kind.version!r}, it must be 1 or more")
     for entry in fields_of(kind):
         _check_annotation(name, entry, kind.parameters()[entry.name])
+    _check_published(kind)
     for preset, values in kind.presets.items():
         if not isinstance(values, Mapping):
             raise UsageError(f"{name}.presets[{preset!r}] is {values!r}, give a dict of parameters")
@@ -54,6 +55,17 @@ def check_experiment(kind: type[Experiment]) -> None:
             raise UsageError(f"{name}.{error}") from error
         if made.missing() is None:  # without its data it may not know what it stores
             planned(made, preset)
+
+
+def _check_published(kind: type[Experiment]) -> None:
+    for axis, values in kind.published.items():
+        spec = kind.parameters().get(axis)
+        if spec is None or not spec.swept:
+            raise UsageError(f"{kind.__name__}.published names {axis!r}, which is not swept")
+        try:
+            spec.normalised(axis, values)
+        except UsageError as error:
+            raise UsageError(f"{kind.__name__}.published: {error}") from None
 
 
 def _check_annotation(name: str, entry: dataclasses.Field[Any], spec: Parameter) -> None:

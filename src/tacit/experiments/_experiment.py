@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
+from tacit._errors import UsageError, nearest
 from tacit.claims import Claim
-from tacit.experiments._errors import UsageError, nearest
 from tacit.experiments._parameter import METADATA, Parameter, fixed, swept
 from tacit.store import Variable
 from tacit.sweep import Batch, Grid
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for `tacit list` and `tacit --help`, which import neither
 OUTCOMES = ("converged", "stopped", "diverged", "stalled", "failed")
 """How a cell may end; `failed` is for one that raised an error, with its batch and alone."""
 
+_MOST_SEEDS = 100_000
 _OUTCOME = Variable("how the run ended", dtype="str")
 
 
@@ -56,6 +57,8 @@ class Experiment(abc.ABC):
     - `version`: raise it whenever the same parameters would give other results.
     - `presets`: named values of parameters (`smoke`, `quick`, `paper`); others keep their defaults.
     - `batch_by`, `chunk`: how the grid is cut into batches, see `tacit.sweep.Grid`.
+    - `published`: what the paper's own figure shows of an axis, where that is less than all:
+      `dict(seed=range(10), method="adam")`. `tacit figure --style paper` draws these runs.
     """
 
     id: ClassVar[str]
@@ -66,6 +69,7 @@ class Experiment(abc.ABC):
     presets: ClassVar[Mapping[str, Mapping[str, Any]]]
     batch_by: ClassVar[str | tuple[str, ...]] = ()
     chunk: ClassVar[Mapping[str, int]] = {}
+    published: ClassVar[Mapping[str, Any]] = {}
 
     source: ClassVar[str | None] = None
     """How a worker process finds it: an id or a file; None if it can only be pickled."""
@@ -135,6 +139,17 @@ class Experiment(abc.ABC):
 
         return default_figure(self, runs)
 
+    def draw_paper(self, runs: "xarray.Dataset") -> "Figure":
+        """The figure from which the paper's own is made by leaving out what is `ours` in it.
+
+        By default it is that of `draw`; `runs` and the experiment hold what is `published` alone.
+        """
+        return self.draw(runs)
+
+    def tables(self, runs: "xarray.Dataset") -> Mapping[str, str]:
+        """Tables as files, name to text, that `tacit figure` writes beside the figure."""
+        return {}
+
     def check(self) -> None:  # noqa: B027, most experiments have nothing to check
         """Raise a `UsageError` where parameters contradict each other; for subclasses."""
 
@@ -152,6 +167,11 @@ class Experiment(abc.ABC):
         return Grid(self.axes(), batch_by=by, chunk=self.chunk)
 
     # What the rest of tacit asks of it.
+
+    @classmethod
+    def in_paper(cls) -> bool:
+        """Whether it is a figure or a table of the paper, and not one beyond it."""
+        return cls.figure.startswith(("Figure", "Table")) and "beyond" not in cls.figure
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
@@ -174,8 +194,8 @@ class Experiment(abc.ABC):
         return known[name]
 
     @classmethod
-    def from_preset(cls, name: str, *, seeds: int | None = None, **overrides: Any) -> Self:
-        """The experiment at a preset, with the seeds 0, …, seeds − 1 and other values if given."""
+    def from_preset(cls, name: str, *, seeds: int | range | None = None, **overrides: Any) -> Self:
+        """The experiment at a preset, with other seeds and other values if given: see `replace`."""
         if name not in cls.presets:
             hint = nearest(name, cls.presets)
             raise UsageError(f"preset: {cls.id} has no preset {name!r}, {hint}")
@@ -195,8 +215,11 @@ class Experiment(abc.ABC):
         made._normalise()
         return made
 
-    def replace(self, *, seeds: int | None = None, **overrides: Any) -> Self:
-        """The experiment with other values; a swept parameter takes several or one."""
+    def replace(self, *, seeds: int | range | None = None, **overrides: Any) -> Self:
+        """The experiment with other values; a swept parameter takes several or one.
+
+        `seeds` are 0, …, N − 1 for a number N, or a range: `range(100, 160)`.
+        """
         for name in overrides:
             self.parameter_named(name)
         if seeds is not None:
@@ -207,11 +230,13 @@ class Experiment(abc.ABC):
             spec = self.parameters().get("seed")
             if spec is None or not spec.swept:
                 raise UsageError(f"seeds: received {seeds}, but this experiment has no seeds")
-            if isinstance(seeds, bool) or not isinstance(seeds, int) or not 1 <= seeds <= 100_000:
+            values = range(seeds) if type(seeds) is int else seeds
+            if not isinstance(values, range) or not 1 <= len(values) <= _MOST_SEEDS:
                 raise UsageError(
-                    f"seeds: received {seeds!r}, allowed is an integer from 1 to 100000"
+                    f"seeds: received {seeds!r}, allowed is an integer from 1 to {_MOST_SEEDS}, or "
+                    "a range of as many"
                 )
-            overrides["seed"] = tuple(range(seeds))
+            overrides["seed"] = tuple(values)
         return dataclasses.replace(self, **overrides)  # type: ignore[type-var]
 
     def axes(self) -> dict[str, tuple[Any, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.experiments._errors import UsageError, nearest
+from tacit._errors import UsageError, nearest
 
 METADATA = "tacit"
 

@@ -61,7 +61,7 @@ class Verified:
     def as_expected(self) -> bool:
         """Whether the verdict is as expected, each erratum is shown and each mutant is caught."""
         if self.replayed:
-            return self.claim.as_expected is not False
+            return self.claim.as_expected is True
         shown = all(not trial.met for _, trial in self.printed)
         caught = all(caught for _, caught in self.mutants)
         return self.verdict == self.expected and shown and caught

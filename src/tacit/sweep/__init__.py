@@ -3,7 +3,7 @@
 from tacit.sweep._dask import DaskWorkers, dask_workers
 from tacit.sweep._errors import WorkerDiedError, WorkersError, WorkersLostError
 from tacit.sweep._grid import Batch, Grid
-from tacit.sweep._processes import ProcessWorkers
+from tacit.sweep._processes import ProcessWorkers, core_count
 from tacit.sweep._record import Failure, Progress, SweepEvent, SweepSummary
 from tacit.sweep._run import run_sweep
 from tacit.sweep._task import Cell
@@ -21,6 +21,7 @@ __all__ = [
     "WorkerDiedError",
     "WorkersError",
     "WorkersLostError",
+    "core_count",
     "dask_workers",
     "run_sweep",
 ]

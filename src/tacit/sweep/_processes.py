@@ -144,11 +144,19 @@ class ProcessWorkers(Executor):
             self.kill()
 
 
+def core_count() -> int:
+    """How many cores this process may use."""
+    return len(_own_cores()) or os.cpu_count() or 1
+
+
+def _own_cores() -> list[int]:
+    """The cores of this process; none where the system does not tell."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
 def _cores(workers: int) -> list[int]:
     """The cores to pin to, one for each worker, if all are used; else none."""
-    if not hasattr(os, "sched_getaffinity"):
-        return []
-    cores = sorted(os.sched_getaffinity(0))
+    cores = _own_cores()
     return cores if len(cores) == workers else []
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import reproduce
 from tacit.experiments.connectivity.figs5 import DT, PAPER_EPOCHS, FigS5
 from tacit.models import RateRNN, identity
 from tacit.problems import Cosine
+from tacit.reproduction import reproduce
 
 
 def test_input_and_output_are_one_vector_of_norm_one():
@@ -63,6 +63,10 @@ def test_smoke(tmp_path):
     assert np.abs(data["leading"].sel(g=0.8).values.imag).min() > 0.1
     assert np.all(data["stable_rate"].values > 0)
     assert (run.path / "figure.png").stat().st_size > 10_000
+    paper = run.paper_figure()
+    assert len(paper.panels) == 4
+    labels = [mark.label for mark in paper.panels[1].marks]
+    assert not any(label and "of" in label for label in labels)  # one network: nothing to count
 
 
 def stored(needed, figs5):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import find_experiment, reproduce
 from tacit.experiments.connectivity.fig3 import Fig3
 from tacit.experiments.connectivity.fig4 import QUANTITIES
 from tacit.experiments.connectivity.figs4 import FigS4
 from tacit.experiments.connectivity.linear import LinearExperiment, paper_rate
+from tacit.reproduction import find_experiment, reproduce
 from tacit.theory.connectivity import DescentCurve
 
 IDS = ("connectivity/fig3", "connectivity/figs3", "connectivity/fig4", "connectivity/exact")
@@ -32,6 +32,11 @@ def test_smoke(name, results):
     assert (run.path / "figure.png").stat().st_size > 10_000
     claims = {claim.name: claim for claim in run.claims}
     data = run.dataset
+    if name != "connectivity/exact":
+        paper = run.paper_figure()
+        labels = [mark.label or "" for panel in paper.panels for mark in panel.marks]
+        assert len(paper.panels) == len(run.figure().panels)
+        assert not [label for label in labels if "ours" in label or "exact" in label]
     if name == "connectivity/fig3":
         both = ("conservation laws", "functional rank, ẑ = 0.5, g = 0", "trial, ẑ = 2, g = 0")
         assert [claims[each].satisfied for each in both] == [2, 2, 2]  # of two seeds
@@ -145,3 +150,5 @@ def test_smoke_of_the_explosion(results):
     highest = data["real_parts"].isel(mode=0).max("step").values
     np.testing.assert_array_equal(crossed, highest > 1)
     assert (run.path / "figure.png").stat().st_size > 10_000
+    targets, strengths = run.experiment.target, run.experiment.g
+    assert len(run.paper_figure().panels) == len(targets) * (1 + len(strengths))

@@ -8,7 +8,7 @@ import pytest
 import xarray
 
 from tacit.data import SST2, Reviews, word_vectors_missing
-from tacit.experiments import UsageError, find_experiment, reproduce
+from tacit.experiments import UsageError
 from tacit.experiments.connectivity import sentiment
 from tacit.experiments.connectivity.fig5 import Fig5
 from tacit.experiments.connectivity.figs6 import EPOCHS, PASSES, PUBLISHED, FigS6
@@ -16,6 +16,7 @@ from tacit.experiments.connectivity.lstm_truncation import MATRICES, spectra_and
 from tacit.experiments.connectivity.sentiment import LEARNED
 from tacit.models import StackedLSTM
 from tacit.problems import Sentences
+from tacit.reproduction import find_experiment, reproduce
 
 NAMES = ["connectivity/fig5", "connectivity/figs6"]
 
@@ -99,6 +100,9 @@ def test_claims_and_figures_of_a_made_up_dataset(made_up):
         figure = experiment.draw(dataset)
         assert "2 of 2 networks learned" in figure.caption
         assert not any(panel.empty for panel in figure.panels)
+        shown = figure.published()
+        assert len(shown.panels) == {"connectivity/fig5": 2, "connectivity/figs6": 6}[name]
+        assert not any(panel.empty for panel in shown.panels)
 
 
 def test_the_rank_that_is_enough_is_enough_from_there_on():

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import reproduce
 from tacit.experiments.connectivity.fig1 import Fig1
 from tacit.experiments.connectivity.fig2 import NONE, PUBLISHED, Fig2
 from tacit.experiments.connectivity.tasks import EPOCHS, NEEDED, smoothed_curve
 from tacit.models import RateRNN
+from tacit.reproduction import reproduce
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +26,8 @@ def test_smoke(runs):
     for run in runs.values():
         assert set(np.unique(run.dataset["outcome"].values)) <= {"converged", "stopped"}
         assert (run.path / "figure.png").stat().st_size > 10_000
+    panels = {name: len(run.paper_figure().panels) for name, run in runs.items()}
+    assert panels == {"fig1": 4, "fig2": 4, "figs1": 4, "figs2": len(runs["figs2"].figure().panels)}
     # The same networks in all four: a cell's result is its own.
     first, second, sizes = (runs[name].dataset for name in ("fig1", "fig2", "figs1"))
     np.testing.assert_array_equal(first["change_norm"], second["change_norm"])

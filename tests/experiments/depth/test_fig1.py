@@ -5,10 +5,10 @@ import pytest
 import scipy.integrate
 
 from tacit.draw import Line, Points
-from tacit.experiments import find_experiment, reproduce
 from tacit.experiments.depth.fig1 import Fig1
 from tacit.measures import effective_rank
 from tacit.problems import Pattern
+from tacit.reproduction import find_experiment, reproduce
 from tacit.theory.depth import alignment_bound
 
 
@@ -114,7 +114,9 @@ def test_the_codes_start_is_one_draw_for_all_factors(smoke, tmp_path):
 
 
 def test_panel_a_has_an_edge_for_each_observation(smoke):
-    panel = smoke.figure().panels[0]
+    assert len(smoke.figure().panels) == 5
+    assert len(smoke.paper_figure().panels) == 3
+    panel = smoke.paper_figure().panels[0]
     assert sum(isinstance(mark, Line) for mark in panel.marks) == 2 + 2
     isolated = [m for m in panel.marks if isinstance(m, Points) and not m.filled and len(m.x)]
     assert [(float(m.x[0]), float(m.y[0])) for m in isolated] == [(3.0, -2.0)]

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from tacit.descent import Lanes, Stop, descend
-from tacit.experiments import reproduce
 from tacit.experiments.depth.diagonal import equal_diagonal_rank
 from tacit.experiments.depth.fig11 import Fig11
 from tacit.experiments.depth.fig12 import Fig12
 from tacit.experiments.depth.optimisers import OneEntry, SeededCompletion, optimiser
 from tacit.models import DeepFactorisation
 from tacit.problems import MatrixCompletion
+from tacit.reproduction import reproduce
 
 DEFAULTS = {"momentum": 1e-3, "adam": 1e-3, "rmsprop": 1e-2, "adagrad": 1e-2}
 
@@ -63,6 +63,7 @@ def test_an_unequal_diagonal_decouples_from_the_identity(results):
     np.testing.assert_allclose(ends, 5 / 4, atol=1e-3)
     deep, shallow = (data["stable_rank"].sel(ratio=10.0, scale=1e-5, depth=L) for L in (3, 2))
     assert float(deep) < float(shallow)
+    assert len(made.paper_figure().panels) == len(made.experiment.ratio)
 
 
 def test_every_optimiser_run_is_counted(results):
@@ -73,6 +74,9 @@ def test_every_optimiser_run_is_counted(results):
     assert (data["best_loss"] <= made.experiment.gate).all()
     notes = [panel.note for panel in made.figure().panels]
     assert notes == ["4 converged; 4 of 4 count"] * 2
+    paper = made.paper_figure()  # a panel a scale and optimiser
+    assert len(paper.panels) == 2 * len(made.experiment.scale)
+    assert {panel.note for panel in paper.panels} == {None}
 
 
 def start(depth=3, size=4):

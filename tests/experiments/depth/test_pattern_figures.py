@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from tacit.experiments import ReproductionError, reproduce
 from tacit.experiments.depth.any_pattern import AnyPattern
 from tacit.experiments.depth.fig4 import KINDS, Fig4
 from tacit.experiments.depth.fig10 import Fig10
 from tacit.measures import effective_rank
 from tacit.problems import Pattern
+from tacit.reproduction import ReproductionError, reproduce
 from tacit.theory.depth import disconnected_limit
 
 CONNECTED, DISCONNECTED = KINDS["connected"], KINDS["disconnected"]
@@ -47,6 +47,7 @@ def test_fig4_at_smoke(folder):
     ours = data["effective_rank"].sel(pattern="001.010.100", depth=2, scale=1e-1, seed=1)
     np.testing.assert_allclose(float(ours), effective_rank(limit), atol=1e-5)
     assert len(made.figure().panels) == 3
+    assert len(made.paper_figure().panels) == 2  # not pattern by pattern
 
 
 def test_fig10_at_smoke(folder):

@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 import scipy.integrate
 
-from tacit.experiments import UsageError, reproduce
+from tacit.experiments import UsageError
 from tacit.experiments.depth.fig3 import Fig3
 from tacit.experiments.depth.fig31to33 import Fig32, Fig33
 from tacit.measures import effective_rank, stable_rank
+from tacit.reproduction import reproduce
 from tacit.theory.depth import lazy_bound, plasticity_bound
 
 
@@ -108,6 +109,9 @@ def test_fig31_shows_both_values_of_the_paper(fig31):
     assert claims["the text's 1.8 with the caption's w₁₂"].verdict == "fails"
     assert all(claim.verdict == claim.expected for claim in fig31.claims)
     assert len(fig31.figure().panels) == 6
+    titles = [panel.title for panel in fig31.paper_figure().panels]
+    assert len(titles) == 3
+    assert all(title.startswith("w₁₂ = 0.5") for title in titles)
 
 
 @pytest.mark.parametrize("added", [0.5, 0.1])

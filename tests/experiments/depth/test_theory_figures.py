@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from tacit.experiments import find_experiment, reproduce
 from tacit.experiments.depth.fig9 import Fig9
+from tacit.reproduction import find_experiment, reproduce
 
 CURVES = {
     "depth/fig2": (1.0, 10, 1),
@@ -61,6 +61,9 @@ def test_training_ends_at_the_limit_also_from_the_point_left_out(trained):
     np.testing.assert_allclose(data["others"], data["predicted_others"], rtol=1e-8)
     assert trained.as_expected is not False
     assert len(trained.figure().panels) == 3
+    paper = trained.paper_figure()  # without the point left out, and without the theorem's lines
+    assert len(paper.panels) == 2
+    assert {len(mark.x) for panel in paper.panels for mark in panel.marks} == {1}
     assert min(Fig9.from_preset("paper").scale) == 1e-10
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tacit.data import M1_FLINT, Recording
-from tacit.experiments import Batch, UsageError, reproduce
+from tacit.experiments import Batch, UsageError
 from tacit.experiments.kernel.table1 import Table1
+from tacit.reproduction import reproduce
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit.experiments import UsageError, reproduce
+from tacit.experiments import UsageError
+from tacit.reproduction import reproduce
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import reproduce
 from tacit.experiments.kernel.fig3 import Fig3
+from tacit.reproduction import reproduce
 
 
 @pytest.fixture(scope="module")

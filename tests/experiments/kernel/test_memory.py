@@ -3,8 +3,8 @@
 import numpy as np
 import xarray
 
-from tacit.experiments import reproduce
 from tacit.experiments.kernel.memory import Memory, recorded_steps
+from tacit.reproduction import reproduce
 from tacit.theory.kernel import lag_weights
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import UsageError, reproduce
+from tacit.experiments import UsageError
 from tacit.experiments.lowdim.fig1a import Fig1a
+from tacit.reproduction import reproduce
 
 
 @pytest.fixture(scope="module")

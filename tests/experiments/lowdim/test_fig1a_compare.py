@@ -12,10 +12,11 @@ import jax
 import numpy as np
 import pytest
 
-from tacit.experiments import Batch, load_reference, reproduce
+from tacit.experiments import Batch
 from tacit.experiments.lowdim import balanced, lengths
 from tacit.experiments.lowdim.fig1a import Fig1a
 from tacit.problems import balanced_teacher, equal_weights, even_spectrum
+from tacit.reproduction import load_reference, reproduce
 from tacit.store import rounding
 
 
@@ -49,7 +50,7 @@ def moved(quick, monkeypatch):
     committed = load_reference(Fig1a, "quick")
     if committed is None or committed.rounding != rounding():
         path = quick.path / "claims.json"
-        monkeypatch.setattr("tacit.experiments._reference.reference_path", lambda *_: path)
+        monkeypatch.setattr("tacit.reproduction._reference.reference_path", lambda *_: path)
 
     def compute(teacher, method, *, seeds=None, **constants):
         batch = next(

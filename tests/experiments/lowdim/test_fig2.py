@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import UsageError, reproduce
+from tacit.experiments import UsageError
 from tacit.experiments.lowdim.fig2a import Fig2a
 from tacit.experiments.lowdim.fig2b import Fig2b, later_gap
 from tacit.experiments.lowdim.gru import mean_tail_error, target_response, train_teachers
+from tacit.reproduction import reproduce
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import UsageError, reproduce
+from tacit.experiments import UsageError
 from tacit.experiments.lowdim.fig1b import Fig1b
 from tacit.experiments.lowdim.fig3a import Fig3a
 from tacit.experiments.lowdim.fig3b import Fig3b
 from tacit.experiments.lowdim.fig4 import Fig4
+from tacit.reproduction import reproduce
 
 LENGTHS = ("fig1b", "fig3a", "fig3b", "fig4", "fig6")
 

@@ -3,8 +3,8 @@
 import numpy as np
 import xarray
 
-from tacit.experiments import reproduce
 from tacit.experiments.lowdim.modes import Modes
+from tacit.reproduction import reproduce
 
 
 def test_modes_of_the_student_come_from_zero_to_the_teachers(tmp_path):

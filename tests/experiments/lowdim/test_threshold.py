@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import UsageError, reproduce
+from tacit.experiments import UsageError
 from tacit.experiments.lowdim.threshold import Threshold
+from tacit.reproduction import reproduce
 from tacit.theory.lowdim import threshold
 
 

@@ -5,9 +5,10 @@ import pytest
 import xarray
 
 from tacit.descent import Stop, descend
-from tacit.experiments import UsageError, reproduce
+from tacit.experiments import UsageError
 from tacit.experiments.memoryless.fig3 import Fig3, spectrum, symmetric_descent
 from tacit.problems import half_population_loss, memoryless_teacher
+from tacit.reproduction import reproduce
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import UsageError, reproduce
+from tacit.experiments import UsageError
 from tacit.experiments.memoryless.fig4 import NORMS, Fig4
+from tacit.reproduction import reproduce
 
 
 @pytest.fixture(scope="module")

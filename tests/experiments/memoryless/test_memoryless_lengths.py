@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import UsageError, reproduce
+from tacit.experiments import UsageError
 from tacit.experiments.memoryless.fig1 import Fig1
 from tacit.experiments.memoryless.fig2 import Fig2
 from tacit.experiments.memoryless.fig5 import Fig5, first_break
 from tacit.experiments.memoryless.lengths import adversarial_response
+from tacit.reproduction import reproduce
 from tacit.theory.memoryless import impulse_responses
 
 

@@ -1,6 +1,6 @@
 """The committed reference claims of memoryless: as expected, and decided where they were."""
 
-from tacit.experiments import find_experiment, load_reference
+from tacit.reproduction import find_experiment, load_reference
 
 
 def test_slackness_reaches_what_the_theorem_says_with_a_large_transition():

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import find_experiment, load_reference, reproduce
 from tacit.experiments.regimes.map import Map
 from tacit.experiments.regimes.regime import teacher_response
 from tacit.experiments.regimes.rotation import Rotation
 from tacit.experiments.regimes.width import Width
+from tacit.reproduction import find_experiment, load_reference, reproduce
 from tacit.theory.regimes import kappa, kernel_response
 
 FIGURES = ("map", "width", "rotation", "control", "floor")

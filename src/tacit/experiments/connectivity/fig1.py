@@ -21,6 +21,7 @@ class Fig1(WeightsExperiment):
     """Three tasks with and without initial connectivity: loss, low-rank change, truncation."""
 
     id, figure = "connectivity/fig1", "Figure 1"
+    published = dict(seed=range(1))
 
     presets = {
         "smoke": dict(
@@ -132,32 +133,40 @@ class Fig1(WeightsExperiment):
 
     def _loss_panel(self, runs: xarray.Dataset, task: str) -> Panel:
         kept, learned = runs["outcome"] != "diverged", self.counts(runs).sum("seed")
+        several = len(self.seed) > 1
         epochs = runs["epoch"].isel(g=0, seed=0).values
         losses = runs["loss"].where(kept).assign_coords(step=epochs)
 
         def label(g: float) -> str:
-            return f"g = {g:g} ({learned.sel(g=g).item()} of {len(self.seed)})"
+            words = f" ({learned.sel(g=g).item()} of {len(self.seed)})" if several else ""
+            return f"g = {g:g}{words}"
 
         furthest = 2.5 * float(runs["epochs_needed"].where(kept).max().fillna(0))
         return Panel(
-            f"{task}: loss (in brackets: networks that learned it)",
+            f"{task}: loss{' (in brackets: networks that learned it)' if several else ''}",
             Axis("epoch", limits=(0, min(max(1.0, furthest), self.epochs(task)))),
             Axis("loss / initial loss", limits=(0, 1.25)),
-            [self._level(), *range_lines(losses, "step", by="g", label=label)],
+            range_lines(losses, "step", by="g", label=label),
+            ours=[self._level()],
         )
 
     def _singular_panel(self, runs: xarray.Dataset, task: str) -> Panel:
         values = self.counted(runs, "change_singular").isel(singular_value=slice(11))
         drops = (values / values.shift(singular_value=-1)).fillna(0.0)
         count = (1 + drops.argmax("singular_value")).where(self.counts(runs)).median("seed")
+
+        def label(g: float) -> str | None:
+            if len(self.seed) == 1:
+                return f"g = {g:g}"
+            found = count.sel(g=g)
+            return f"g = {g:g}: {found:g} before the largest drop" if np.isfinite(found) else None
+
         return Panel(
             f"{task}: singular values of ΔW",
             Axis("number"),
             Axis("singular value", limits=(0, None)),
-            range_lines(values, "singular_value", by="g",
-                        label=lambda g: f"g = {g:g}: {count.sel(g=g):g} before the largest drop"
-                        if np.isfinite(count.sel(g=g)) else None),
-        )  # fmt: skip
+            range_lines(values, "singular_value", by="g", label=label),
+        )
 
     def _truncation_panel(self, runs: xarray.Dataset, task: str) -> Panel:
         losses = self.counted(runs, "truncated_loss")
@@ -165,7 +174,8 @@ class Fig1(WeightsExperiment):
             f"{task}: ΔW truncated",
             Axis("rank kept"),
             Axis("loss / initial loss", limits=(0, 2.0)),
-            [self._level(), *range_lines(losses, "rank", by="g", label="g = {g:g}")],
+            range_lines(losses, "rank", by="g", label="g = {g:g}"),
+            ours=[self._level()],
         )
 
     def _level(self) -> Mark:

@@ -8,7 +8,7 @@ learn are counted, and left out of the others, which say nothing about a task th
 import numpy as np
 import xarray
 
-from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, Points, mean_lines, run_points
+from tacit.draw import Axis, Figure, HorizontalRule, Panel, Points, mean_lines, run_points
 from tacit.experiments import Claims
 from tacit.experiments.connectivity.tasks import NEEDED, WeightsExperiment
 
@@ -54,6 +54,7 @@ class Fig2(WeightsExperiment):
     """Three tasks against the strength of initial connectivity, into the chaotic phase."""
 
     id, figure = "connectivity/fig2", "Figure 2"
+    published = dict(seed=range(5))
 
     g: tuple[float, ...] = (0.0, 0.3, 0.6, 0.9, 1.2, 1.5, 1.8, 2.1, 2.4, 2.7, 3.0)
 
@@ -150,7 +151,8 @@ class Fig2(WeightsExperiment):
     def draw(self, runs: xarray.Dataset) -> Figure:
         return Figure(
             "Initial connectivity makes learning faster and the change smaller, up to a point",
-            [self._panel(runs, name) for name in QUANTITIES],
+            [self._panel(runs, name) for name in QUANTITIES if name != "rank_text"],
+            ours=[self._panel(runs, "rank_text")],
             columns=3,
             caption=f"N = {self.width}, {len(self.seed)} networks for each g: mean and standard "
             "deviation over those that learned the task, points: each of them; crosses: read off "
@@ -160,20 +162,19 @@ class Fig2(WeightsExperiment):
     def _panel(self, runs: xarray.Dataset, name: str) -> Panel:
         values = self.counted(runs, name)
         values = values.where(np.isfinite(values))
-        marks: list[Mark] = []
+        marks, ours = mean_lines(values, "g", by="task"), run_points(values, "g", by="task")
         if name == "shuffled_loss":
-            marks.append(HorizontalRule(1.0, label="before training"))
-        marks += run_points(values, "g", by="task") + mean_lines(values, "g", by="task")
+            ours.append(HorizontalRule(1.0, label="before training"))
         for colour, task in enumerate(self.task):
             y = np.array(PUBLISHED[task].get(name, ()), float)
             x = 0.3 * np.arange(y.size)
             shown = np.isfinite(y) & (x <= max(self.g) + 1e-9)
             if shown.any():
-                marks.append(Points(x[shown], y[shown], colour=colour, marker="x", size=6.0))
+                ours.append(Points(x[shown], y[shown], colour=colour, marker="x", size=6.0))
         log = name == "epochs_raw"
         look = dict(scale="log") if log else dict(limits=(0, None))
         words = QUANTITIES[name]
-        return Panel(words, Axis("g"), Axis(words.partition(" (")[0], **look), marks)
+        return Panel(words, Axis("g"), Axis(words.partition(" (")[0], **look), marks, ours=ours)
 
     def _left_out(self, runs: xarray.Dataset) -> str:
         """The networks that did not learn, by task and g, and how many have no functional rank."""

@@ -22,6 +22,7 @@ class Fig3(CurvesExperiment):
     """A linear network learns a value: simulation, exact flow and third-order theory."""
 
     id, figure = "connectivity/fig3", "Figure 3"
+    published = dict(seed=range(5))
 
     duration: int = fixed(101, "length T of the trial that is shown", low=10, high=10_000)
 
@@ -161,7 +162,7 @@ class Fig3(CurvesExperiment):
 
     def singular_panel(self, runs: xarray.Dataset, target: float) -> Panel:
         """The first two singular values of ΔW against scaled time."""
-        marks: list[Mark] = []
+        marks, ours = list[Mark](), list[Mark]()
         for colour, g in enumerate(self.g):
             for number, words, width in ((1, "s₁", 2.4), (2, "s₂", 1.2)):
                 chosen = dict(singular_value=number)
@@ -173,11 +174,13 @@ class Fig3(CurvesExperiment):
                 third = None if colour or number > 1 else "third order"
                 marks += [
                     *mean_marks(simulated, f"g = {g:g}: {words}", colour, width),
-                    Line(limit.step, limit, label="exact (ours)", colour="ink", style="dotted"),
                     Line(series.step, series, label=third, colour=colour, style="dashed"),
                 ]
+                ours.append(
+                    Line(limit.step, limit, label="exact (ours)", colour="ink", style="dotted")
+                )
         axes = Axis(SCALED, limits=(0, None)), Axis("singular value", limits=(0, None))
-        return Panel(f"singular values of ΔW, ẑ = {target:g}", *axes, marks)
+        return Panel(f"singular values of ΔW, ẑ = {target:g}", *axes, marks, ours=ours)
 
 
 def _off(distance: SupportsFloat, bound: float) -> str:

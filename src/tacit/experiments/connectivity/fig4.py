@@ -5,12 +5,14 @@ W₀, against g, in simulation, at first order as the paper predicts them, and b
 exact flow (ours). The first three are taken relative to their value at g = 0.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import xarray
 from numpy.typing import ArrayLike
 
 from tacit import measures
-from tacit.draw import Axis, Figure, Line, Mark, Panel, lines, median_lines
+from tacit.draw import Axis, Figure, Line, Mark, Panel, lines, mean_lines, median_lines
 from tacit.experiments import Claims, Variable
 from tacit.experiments.connectivity.linear import FlowExperiment, Trained, outcome, paper_rate
 from tacit.theory.connectivity import LearningCurve, shuffled_loss
@@ -32,6 +34,7 @@ class Fig4(FlowExperiment):
     """A linear network's learning time, change and gradient against initial connectivity."""
 
     id, figure = "connectivity/fig4", "Figure 4"
+    published = dict(target=(0.5, 2.0), seed=range(5))
 
     target: tuple[float, ...] = (0.5, 1.0, 2.0)
     g: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -163,38 +166,45 @@ class Fig4(FlowExperiment):
         return scaling / scaling[0]
 
     def draw(self, runs: xarray.Dataset) -> Figure:
-        runs, g = runs.sortby("g"), np.sort(self.g)
-        lost, removed = (self.counted(runs, each) for each in ("shuffled_loss", "removed_loss"))
-        first = [shuffled_loss(each) for each in g]
-        words = "first order: g⁴(2 − g²)²"
-        shuffled = [
-            *median_lines(lost, "g", by="target", label="ẑ = {target:g}"),
-            *(
-                mark
-                for colour, target in enumerate(self.target)
-                for mark in lines(
-                    removed.sel(target=target).median("seed"),
-                    "g",
-                    label=None if colour else "without W₀",
-                    colour=colour,
-                    style="dotted",
-                )
-            ),
-            Line(g, first, label=words, colour="reference", style="dashed"),
-        ]
-        axes = Axis("g"), Axis("loss / initial loss", limits=(0, None))
         return Figure(
             "Initial connectivity speeds up learning, and more so for large targets",
-            [
-                *(self._ratio_panel(runs, name) for name in QUANTITIES),
-                Panel("loss after shuffling W₀", *axes, shuffled),
-            ],
+            self._panels(runs.sortby("g"), median_lines),
             columns=2,
             caption=f"N = {self.width}, {self.epochs} epochs of plain gradient descent on W, "
             f"{len(self.seed)} seeds: medians and the middle half. Dashed, grey: first order. "
             "Dotted: medians of the networks' own exact flows (ours); in the last panel of their "
             f"ΔW without W₀.{self._overshoot(runs)}",
         )
+
+    def draw_paper(self, runs: xarray.Dataset) -> Figure:
+        """With means and standard deviations."""
+        return Figure("", self._panels(runs.sortby("g"), mean_lines), columns=2)
+
+    def _panels(self, runs: xarray.Dataset, summary: Callable[..., list[Mark]]) -> list[Panel]:
+        g = np.sort(self.g)
+        lost, removed = (self.counted(runs, each) for each in ("shuffled_loss", "removed_loss"))
+        first = [shuffled_loss(each) for each in g]
+        words = "first order: g⁴(2 − g²)²"
+        shuffled = [
+            *summary(lost, "g", by="target", label="ẑ = {target:g}"),
+            Line(g, first, label=words, colour="reference", style="dashed"),
+        ]
+        without = [
+            mark
+            for colour, target in enumerate(self.target)
+            for mark in lines(
+                removed.sel(target=target).median("seed"),
+                "g",
+                label=None if colour else "without W₀",
+                colour=colour,
+                style="dotted",
+            )
+        ]
+        axes = Axis("g"), Axis("loss / initial loss", limits=(0, None))
+        return [
+            *(self._ratio_panel(runs, name, summary) for name in QUANTITIES),
+            Panel("loss after shuffling W₀", *axes, shuffled, ours=without),
+        ]
 
     def _overshoot(self, runs: xarray.Dataset) -> str:
         """Which networks end far from their flow: steps that are too long near the pole."""
@@ -208,23 +218,26 @@ class Fig4(FlowExperiment):
         said = " Networks that overshoot and end far from their flow: "
         return f"{said}{', '.join(words)}." if words else ""
 
-    def _ratio_panel(self, runs: xarray.Dataset, name: str) -> Panel:
-        marks: list[Mark] = []
+    def _ratio_panel(
+        self, runs: xarray.Dataset, name: str, summary: Callable[..., list[Mark]]
+    ) -> Panel:
+        marks, ours = list[Mark](), list[Mark]()
         for colour, target in enumerate(self.target):
             ratio, exact = (
                 _relative(self.counted(runs, each).sel(target=target))
                 for each in (name, f"flow_{name}")
             )
             words = None if colour else "exact flow"
-            marks += median_lines(ratio, "g", label=f"ẑ = {target:g}", colour=colour)
-            marks += lines(exact.median("seed"), "g", label=words, colour=colour, style="dotted")
+            marks += summary(ratio, "g", label=f"ẑ = {target:g}", colour=colour)
+            ours += lines(exact.median("seed"), "g", label=words, colour=colour, style="dotted")
         g, words = np.sort(self.g), f"first order: {FIRST_ORDER[name][0]}"
         marks.append(
             Line(g, self.first_order(name), label=words, colour="reference", style="dashed")
         )
         log = name == "gradient_norm"
         ratio_axis = Axis("ratio", scale="log") if log else Axis("ratio", limits=(0, None))
-        return Panel(f"{QUANTITIES[name]} / that at g = {g[0]:g}", Axis("g"), ratio_axis, marks)
+        title = f"{QUANTITIES[name]} / that at g = {g[0]:g}"
+        return Panel(title, Axis("g"), ratio_axis, marks, ours=ours)
 
 
 def _relative(values: xarray.DataArray) -> xarray.DataArray:

@@ -18,6 +18,7 @@ class Fig5(SentimentExperiment):
     """An LSTM that reads film reviews: low-rank change, truncating ΔW against W."""
 
     id, figure = "connectivity/fig5", "Figure 5"
+    published = dict(rate=0.01, seed=range(1))
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim = Claims("Figure 5(b), section 4")
@@ -134,8 +135,9 @@ class Fig5(SentimentExperiment):
             label=lambda kept: TRUNCATIONS[kept],
             colour={"change": 1, "whole": 0},
         )
+        ours: list[Mark] = []
         if self.counts(runs).any():
-            marks += [
+            ours += [
                 HorizontalRule(trained.median(), label="as trained", colour="ink"),
                 HorizontalRule(shuffled.median(), label="W₀ shuffled", colour=2, style="dotted"),
             ]
@@ -146,5 +148,6 @@ class Fig5(SentimentExperiment):
             f"{SPLITS[split]} accuracy after truncation",
             Axis("rank kept", scale="symlog", threshold=10, ticks=shown, limits=(0, self.width)),
             Axis("accuracy"),
-            marks,
+            marks if split == "dev" else [],  # the paper shows validation alone
+            ours=ours if split == "dev" else [*marks, *ours],
         )

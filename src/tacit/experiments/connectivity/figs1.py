@@ -27,6 +27,7 @@ class FigS1(TaskExperiment):
     """Three tasks against the size of the network, for three strengths of connectivity."""
 
     id, figure, version = "connectivity/figs1", "Figure S1", 2
+    published = dict(seed=range(5))
 
     width: tuple[int, ...] = swept(  # type: ignore[assignment]  # other figures have one size
         (64, 128, 256, 512, 1024), "number N of units", low=4, high=4096
@@ -82,11 +83,11 @@ class FigS1(TaskExperiment):
     def _panel(self, runs: xarray.Dataset, name: str, task: str) -> Panel:
         values = self.counted(runs, name).sel(task=task)
         values = values.where(np.isfinite(values))
-        marks = run_points(values, "width", by="g")
-        marks += mean_lines(values, "width", by="g", label="g = {g:g}")
+        marks = mean_lines(values, "width", by="g", label="g = {g:g}")
         return Panel(
             f"{task}: {QUANTITIES[name]}",
             Axis("N", scale="log", ticks={float(width): str(width) for width in self.width}),
             Axis(QUANTITIES[name], limits=(0, None)),
             marks,
+            ours=run_points(values, "width", by="g"),
         )

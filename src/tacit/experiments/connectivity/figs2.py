@@ -20,6 +20,7 @@ class FigS2(WeightsExperiment):
     """Singular values and eigenvalues of trained networks and of their change."""
 
     id, figure = "connectivity/figs2", "Figure S2"
+    published = dict(seed=range(1))
 
     g: tuple[float, ...] = (0.0, 0.9, 1.8)
 
@@ -81,7 +82,8 @@ class FigS2(WeightsExperiment):
             here = dict(task=task, g=g)
             median = runs[name].sel(here).median("seed")
             learned = self.counts(runs).sel(here).sum().item()
-            label = f"g = {g:g} ({learned} of {len(self.seed)} learned)"
+            several = f" ({learned} of {len(self.seed)} learned)" if len(self.seed) > 1 else ""
+            label = f"g = {g:g}{several}"
             x = runs["singular_value"]
             marks.append(Line(x, median, label=label, colour=colour, marker="o"))
         return Panel(

@@ -19,6 +19,7 @@ class FigS3(CurvesExperiment):
     """The first five singular values of a linear network's change, on a log scale."""
 
     id, figure = "connectivity/figs3", "Figure S3"
+    published = dict(seed=range(5))
 
     presets = {
         "smoke": dict(width=60, seed=range(2), every=20),
@@ -77,7 +78,7 @@ class FigS3(CurvesExperiment):
         )
 
     def _panel(self, runs: xarray.Dataset, target: float, g: float) -> Panel:
-        marks: list[Mark] = []
+        marks, ours = list[Mark](), list[Mark]()
         mean = self.curve(runs, "singular", target, g).mean("seed")
         exact, series = (
             self.theory(runs, name, target, g) for name in ("limit_singular", "series_singular")
@@ -87,16 +88,17 @@ class FigS3(CurvesExperiment):
             if not (mean.sel(here) > _FLOOR).any():
                 continue
             looks = [
-                (mean, dict(label=f"s{SUBSCRIPTS[number - 1]}", colour=shade, width=2.2)),
-                (exact, dict(label="exact", colour="ink", style="dashed", width=1.2)),
-                (series, dict(label="third order", colour="muted", style="dotted")),
+                (ours, exact, dict(label="exact", colour="ink", style="dashed", width=1.2)),
+                (marks, mean, dict(label=f"s{SUBSCRIPTS[number - 1]}", colour=shade, width=2.2)),
+                (marks, series, dict(label="third order", colour="muted", style="dotted")),
             ]
-            for values, look in looks if number <= 2 else looks[:2]:
+            for kept, values, look in looks if number <= 2 else looks[:2]:
                 shown = values.sel(here).where(values.sel(here) > _FLOOR)
-                marks.append(Line(mean.step, shown, **look))  # type: ignore[arg-type]
+                kept.append(Line(mean.step, shown, **look))  # type: ignore[arg-type]
         return Panel(
             f"g = {g:g}, ẑ = {target:g}",
             Axis(SCALED, limits=(0, None)),
             Axis("singular value of ΔW", scale="log"),
             marks,
+            ours=ours,
         )

@@ -28,6 +28,7 @@ class FigS4(LinearExperiment):
     """The gradient explodes where an eigenvalue of W crosses one: who survives it."""
 
     id, figure = "connectivity/figs4", "Figure S4"
+    published = dict(seed=range(1))
 
     target: tuple[float, ...] = (2.0, 4.0)
     g: tuple[float, ...] = (0.6, 0.8)
@@ -150,6 +151,21 @@ class FigS4(LinearExperiment):
             "Smooth: learned without one.",
         )
 
+    def draw_paper(self, runs: xarray.Dataset) -> Figure:
+        """One network a setting: the losses of each target, and all eigenvalues."""
+        y = Axis("loss / initial loss", scale="log", limits=(1e-6, None))
+        loss, curves = runs["loss"].isel(seed=0), dict[float, list[Mark]]()
+        for z in self.target:
+            curves[z] = [
+                Line(runs["step"], loss.sel(target=z, g=g), label=f"g = {g:g}", colour=colour)
+                for colour, g in enumerate(self.g)
+            ]
+        losses = [Panel(f"loss, ẑ = {z:g}", Axis("epoch"), y, each) for z, each in curves.items()]
+        eigenvalues = [
+            _eigenvalue_panel(runs.sel(target=z, g=g)) for g in self.g for z in self.target
+        ]
+        return Figure("", [*losses, *eigenvalues], columns=len(self.target))
+
     def _share_panel(self, runs: xarray.Dataset) -> Panel:
         """The share of each fate, with its interval, at every target and strength."""
         settings = [(target, g) for target in self.target for g in self.g]
@@ -204,10 +220,12 @@ def _eigenvalue_panel(runs: xarray.Dataset) -> Panel:
     for mode, (name, shade) in enumerate(zip(SUBSCRIPTS, Shade.family(SHOWN), strict=True)):
         curve = run["real_parts"].isel(mode=mode)
         marks.append(Line(run["step"], curve, label=f"λ{name}", colour=shade))
+    ours: list[Mark] = []
     if np.isfinite(run["crossing"]):
-        marks.append(VerticalRule(run["crossing"], label="crossing", style="dotted"))
-    words = f"ẑ = {run['target']:g}, g = {run['g']:g}, one network ({run['fate'].item()})"
-    return Panel(f"eigenvalues, {words}", Axis("epoch"), Axis("real part"), marks)
+        ours.append(VerticalRule(run["crossing"], label="crossing", style="dotted"))
+    title = f"eigenvalues, ẑ = {run['target']:g}, g = {run['g']:g}"
+    axes, note = (Axis("epoch"), Axis("real part")), f"one network ({run['fate'].item()})"
+    return Panel(title, *axes, marks, ours=ours, note=note)
 
 
 def _crossing_panel(runs: xarray.Dataset) -> Panel:

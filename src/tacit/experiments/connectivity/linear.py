@@ -199,7 +199,8 @@ class CurvesExperiment(FlowExperiment):
 
     def loss_panel(self, runs: xarray.Dataset, target: float) -> Panel:
         """Loss against scaled time: simulation, its exact theory, third order and its radius."""
-        marks: list[Mark] = [HorizontalRule(self.fraction, label=f"{self.fraction:.0%} of L₀")]
+        marks = list[Mark]()
+        ours: list[Mark] = [HorizontalRule(self.fraction, label=f"{self.fraction:.0%} of L₀")]
         for colour, g in enumerate(self.g):
             limit, series = (
                 self.theory(runs, name, target, g) for name in ("limit_loss", "series_loss")
@@ -208,8 +209,10 @@ class CurvesExperiment(FlowExperiment):
             words = ("third order", "its radius (ours)") if colour == 0 else (None, None)
             marks += [
                 *mean_marks(self.curve(runs, "loss", target, g), f"g = {g:g}", colour, 2.4),
-                Line(limit.step, limit, label="exact (ours)", colour="ink", style="dotted"),
                 Line(series.step, series, label=words[0], colour=colour, style="dashed"),
+            ]
+            ours += [
+                Line(limit.step, limit, label="exact (ours)", colour="ink", style="dotted"),
                 VerticalRule(radius, label=words[1], colour=colour, style="dotted"),
             ]
         return Panel(
@@ -217,6 +220,7 @@ class CurvesExperiment(FlowExperiment):
             Axis(SCALED, limits=(0, None)),
             Axis("loss / L₀", limits=(0, 1.1)),
             marks,
+            ours=ours,
         )
 
 

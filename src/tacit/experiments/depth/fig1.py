@@ -41,6 +41,7 @@ class Fig1(GaussianExperiment):
     """Effective rank of a completed 2 × 2 matrix against initial scale and depth."""
 
     id, figure, version = "depth/fig1", "Figure 1", 2
+    published = dict(seed=range(300))
 
     depth: tuple[int, ...] = swept((2, 3, 4), "number L of factors", low=1, high=12)
     method: tuple[str, ...] = swept(("flow",), "how the factors descend", choices=tuple(METHODS))
@@ -176,7 +177,7 @@ class Fig1(GaussianExperiment):
         return claim
 
     def draw(self, runs: xarray.Dataset) -> Figure:
-        x = Axis("initial scale αᴸ", scale="log")
+        x, y = Axis("initial scale αᴸ", scale="log"), Axis("mean effective rank")
         ranks = self.counted(runs, "effective_rank")
         colours = {depth: colour for colour, depth in enumerate(self.depth)}
         styles = dict(zip(self.method, ("solid", "dashed", "dotted"), strict=False))
@@ -196,15 +197,15 @@ class Fig1(GaussianExperiment):
                 errors=3,
             )
             marks = [HorizontalRule(1.0, label="rank one"), *lines]
-            y = Axis("mean effective rank")
             panels.append(Panel(PATTERNS[pattern], x, y, marks, legend="best"))
         first = runs.isel(method=0)
+        ours = [self._norm_panel(first, x)]
         if 2 in self.depth and "diagonal" in self.pattern:
-            panels.append(self._closed_form_panel(first))
-        panels.append(self._norm_panel(first, x))
+            ours.insert(0, self._closed_form_panel(first))
         return Figure(
             "Depth makes disconnected observations behave as connected ones",
             panels,
+            ours=ours,
             columns=3,
             caption=f"{self.size} × {self.size} targets of rank one, Gaussian factors, "
             f"{len(self.seed)} trials for each point, {METHODS[self.method[0]]} to a loss of "

@@ -25,6 +25,7 @@ class Fig10(GaussianExperiment):
     """The family of starts over m against 1,000 Gaussian starts sorted by rank."""
 
     id, figure = "depth/fig10", "Figure 10"
+    published = dict(seed=range(1000))
 
     depth: tuple[int, ...] = swept((2, 3, 4, 5), "number L of factors", low=2, high=12)
     scale: tuple[float, ...] = swept((1e-3,), "initial scale αᴸ of the product", low=1e-40)

@@ -20,6 +20,7 @@ class Fig11(DiagonalExperiment):
     """Stable rank against scale and depth when the diagonal is noisy."""
 
     id, figure = "depth/fig11", "Figure 11"
+    published = dict(seed=range(10))
 
     noise: tuple[float, ...] = swept(
         (0.01, 0.05, 0.1), "standard deviation σ of the noise", low=0.0, high=0.3

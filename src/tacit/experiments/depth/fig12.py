@@ -117,7 +117,7 @@ class Fig12(DiagonalExperiment):
             at = rank.sel(ratio=m)
             marks = lines(at, "scale", by="depth", label="L = {depth}", marker="o")
             title = f"m = {'∞' if np.isinf(m) else f'{m:g}'}"
-            panels.append(Panel(title, x, y, [*rules, *marks]))
+            panels.append(Panel(title, x, y, marks, ours=rules))
         return Figure(
             "Depth lowers the rank when the diagonal is unequal too, but not from α I",
             panels,

@@ -50,6 +50,7 @@ class Fig13To17(CompletionExperiment):
     """Stable rank of a completed diagonal against depth: SGD to Adagrad."""
 
     id, figure = "depth/fig13-17", "Figures 13 to 17"
+    published = dict(seed=range(10))
 
     method: tuple[str, ...] = swept(tuple(METHODS), "the optimiser", choices=tuple(METHODS))
     depth: tuple[int, ...] = swept((2, 3, 4, 5), "number L of factors", low=2, high=10)
@@ -221,6 +222,19 @@ class Fig13To17(CompletionExperiment):
             f"within {self.steps:,} steps; stalled: no better by a hundredth for "
             f"{self.patience:,} steps.",
         )
+
+    def draw_paper(self, runs: xarray.Dataset) -> Figure:
+        """A row an optimiser, a panel a scale."""
+        rank = self.counted(runs, "stable_rank")
+        x, y = Axis("depth L", ticks=sorted(self.depth)), Axis("stable rank")
+        scales = sorted(self.scale, reverse=True)
+        places = [(method, scale) for method in self.method for scale in scales]
+        panels = [
+            Panel(f"{METHODS[method]}, αᴸ = {scale:g}", x, y,
+                  median_lines(rank.sel({"method": method, "scale": scale}), "depth"))
+            for method, scale in places
+        ]  # fmt: skip
+        return Figure("", panels, columns=len(scales))
 
     def _note(self, runs: xarray.Dataset) -> str:
         """How the runs ended, and how many count."""

@@ -30,6 +30,7 @@ class Fig3(StagedExperiment):
     """Warm against cold start on more entries of a matrix of rank 5, by depth."""
 
     id, figure, version = "depth/fig3", "Figure 3", 2
+    published = dict(seed=range(20))  # of the public code; the paper gives no number
 
     depth: tuple[int, ...] = swept((2, 3, 4), "number L of factors", low=1, high=8)
     scale: tuple[float, ...] = swept(

@@ -160,10 +160,10 @@ class TwoByTwo(StagedExperiment, FlowExperiment):
         values, bound = runs[NAMES[kind]].sel(added=added), self._bound(added)
         finite = np.array(sorted(m for m in self.ratio if m < INFINITE))
         far = finite[-1] * 30 if finite.size else 1.0
-        marks: list[Mark] = []
+        marks, ours = list[Mark](), list[Mark]()
         if kind == "w₂₁":
             wanted = self.first * self.second / added
-            marks += [HorizontalRule(wanted, label="rank-one completion"), HorizontalRule(0.0)]
+            ours += [HorizontalRule(wanted, label="rank-one completion"), HorizontalRule(0.0)]
         for colour, (stage, words) in enumerate(STAGES.items()):
             at = values.sel(stage=stage)
             if finite.size:
@@ -174,20 +174,21 @@ class TwoByTwo(StagedExperiment, FlowExperiment):
                 marks.append(Points([far], end, colour=colour, marker="D", size=6))
         if kind == "stable rank" and bound is not None:
             label = "Theorem 4.2: warm, m = ∞, is above"
-            marks.append(HorizontalRule(bound, label=label, colour="warning"))
+            ours.append(HorizontalRule(bound, label=label, colour="warning"))
         ticks = {1.0: "10⁰", 1e2: "10²", 1e4: "10⁴", 1e6: "10⁶"}
         ticks = {place: tick for place, tick in ticks.items() if place <= finite.max(initial=1.0)}
         if INFINITE in self.ratio:
             ticks[float(far)] = "∞"
         title = "the entry never seen" if kind == "w₂₁" else kind
         x = Axis("m, diagonal over off-diagonal", scale="log", ticks=ticks)
-        return Panel(f"w₁₂ = {added:g}: {title}", x, Axis(kind), marks)
+        return Panel(f"w₁₂ = {added:g}: {title}", x, Axis(kind), marks, ours=ours)
 
 
 class Fig31(TwoByTwo):
     """Warm against cold start, 2 × 2: the caption's w₁₂ = 0.5 and the text's 0.1."""
 
     id, figure = "depth/fig31", "Figure 31"
+    published = dict(added=CAPTION)
     remark = (
         f"The paper's caption says w₁₂ = {CAPTION:g}, its text w₁₂ = {TEXT:g} with a stable rank "
         "of about 1.8 at m = ∞ and a bound of 1.45: those numbers belong to the latter."

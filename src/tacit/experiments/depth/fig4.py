@@ -37,6 +37,7 @@ class Fig4(GaussianExperiment):
     """Effective rank of completed 3 × 3 matrices over all 23 patterns of observation."""
 
     id, figure = "depth/fig4", "Figure 4"
+    published = dict(seed=range(10))
 
     depth: tuple[int, ...] = swept((2, 3, 4), "number L of factors", low=2, high=12)
     pattern: tuple[str, ...] = swept(
@@ -151,17 +152,16 @@ class Fig4(GaussianExperiment):
             points.append(Points(places + shift, means, label=f"L = {depth}", colour=colour))
         first = {"connected": 0.0, "disconnected": float(len(kinds["connected"]))}
         ticks = {first[kind]: kind for kind, names in kinds.items() if names}
-        panels.append(
-            Panel(
-                f"each pattern, αᴸ = {smallest:g}",
-                Axis("pattern: connected, then disconnected", ticks=ticks),
-                y,
-                [rule, *points],
-            )
+        each = Panel(
+            f"each pattern, αᴸ = {smallest:g}",
+            Axis("pattern: connected, then disconnected", ticks=ticks),
+            y,
+            [rule, *points],
         )
         return Figure(
             "Every pattern of a 3 × 3 matrix: depth does what connection does",
             panels,
+            ours=[each],
             columns=3,
             caption=f"Targets of rank one, Gaussian factors, {len(self.seed)} trials for each "
             f"pattern and point, gradient flow to a loss of {self.goal:g}. Bands: three standard "

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.claims import Claim
-from tacit.experiments._experiment import Experiment
+from tacit.experiments import Experiment
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from tacit.experiments._catalogue import CATALOGUE, Entry
-from tacit.experiments._errors import UsageError
+from tacit._errors import UsageError
+from tacit.reproduction._catalogue import CATALOGUE, Entry
 
 ENTRY_POINTS = "tacit.experiments"
 
@@ -34,7 +34,7 @@ def list_experiments() -> list[Entry]:
     found = list(BUILT_IN.values())
     names = sorted(plugins())
     if names:
-        from tacit.experiments._registry import find_experiment
+        from tacit.reproduction._registry import find_experiment
     for name in names:
         try:
             kind = find_experiment(name)

@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from tacit.experiments._declaration import check_experiment
-from tacit.experiments._errors import UsageError, nearest
-from tacit.experiments._experiment import Experiment
-from tacit.experiments._listing import BUILT_IN, experiment_ids, plugins
+from tacit._errors import UsageError, nearest
+from tacit.experiments import Experiment, check_experiment
+from tacit.reproduction._listing import BUILT_IN, experiment_ids, plugins
 
 
 def find_experiment(name: str) -> type[Experiment]:

@@ -1,6 +1,5 @@
 """Run an experiment: sweep, dataset, claims, figure, files."""
 
-import functools
 import json
 import math
 import os
@@ -8,18 +7,17 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit._errors import UsageError
 from tacit.claims import SEED, Claim
-from tacit.experiments._declaration import check_experiment, planned
-from tacit.experiments._errors import ReproductionError, UsageError
-from tacit.experiments._experiment import OUTCOMES, Experiment
-from tacit.experiments._listing import results_folder
-from tacit.experiments._more_seeds import (
+from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
+from tacit.reproduction._cell import ExperimentCell
+from tacit.reproduction._listing import last_result, results_folder
+from tacit.reproduction._more_seeds import (
     BUDGET_SECONDS,
     SEEDS_AT_MOST,
     Effort,
@@ -27,10 +25,11 @@ from tacit.experiments._more_seeds import (
     OutOfTimeError,
     dataset_of,
 )
-from tacit.experiments._registry import find_experiment
-from tacit.experiments._reproduction import Reproduction
+from tacit.reproduction._registry import find_experiment
+from tacit.reproduction._remarks import remarks_on
+from tacit.reproduction._reproduction import Reproduction
 from tacit.store import PRESENT, Store, write_atomically
-from tacit.sweep import Batch, Grid, Progress, SweepEvent, SweepSummary, run_sweep
+from tacit.sweep import Grid, Progress, SweepEvent, SweepSummary, run_sweep
 
 if TYPE_CHECKING:
     import xarray
@@ -38,48 +37,15 @@ if TYPE_CHECKING:
 _PAPER = "paper"  # the preset that adds seeds until its claims are decided, unless told otherwise
 
 
-@dataclass(frozen=True)
-class _ExperimentCell:
-    """An experiment's cell as the sweep's function.
-
-    A worker finds the class by its source, an id or a file, and makes the experiment there from
-    plain values: the classes of a user's file have no name that another process could import.
-    """
-
-    experiment: type[Experiment] | str
-    version: int
-    values: Mapping[str, Any]
-
-    def __call__(self, batch: Batch, fixed: Mapping[str, Any]) -> Mapping[str, Any]:
-        kind = _class_at(self.experiment) if isinstance(self.experiment, str) else self.experiment
-        if kind.version != self.version:
-            raise ValueError(
-                f"this worker has version {kind.version} of {kind.id}, the run needs version "
-                f"{self.version}: install the same tacit (or the same file) there"
-            )
-        own = {name: batch.values(name) for name in batch.cells[0]}
-        arrays = kind.for_batch({**self.values, **own}).cell(batch)
-        if not isinstance(arrays, Mapping):
-            raise ValueError(
-                f"cell: returned {type(arrays).__name__}, give a dict of arrays by name"
-            )
-        arrays = {"outcome": ["converged"] * len(batch), **arrays}
-        words = {str(word) for word in np.ravel(arrays["outcome"])}
-        if not words <= set(OUTCOMES):
-            wrong = sorted(words - set(OUTCOMES))
-            raise ValueError(f"outcome: received {wrong}, allowed are {list(OUTCOMES)}")
-        return arrays
-
-
-# Once in each process: what a file's functions have compiled must last from batch to batch.
-_class_at = functools.cache(find_experiment)
+class ReproductionError(RuntimeError):
+    """A run without any result: every batch failed. Its notes hold the first traceback."""
 
 
 def reproduce(
     experiment: str | type[Experiment] | Experiment,
     *,
     preset: str | None = None,
-    seeds: int | None = None,
+    seeds: int | range | None = None,
     results: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     until_decided: bool | None = None,
@@ -101,7 +67,7 @@ def reproduce(
       `Experiment` class, or one with its parameters: `Fig3b(width=(40, 100))`.
     - `preset`: the set of parameters to start from, "quick" by default; an experiment with its
       parameters takes none.
-    - `seeds`: run the seeds 0, …, seeds − 1.
+    - `seeds`: run the seeds 0, …, N − 1 for a number N, or those of a range.
     - `results`: the folder of results; `TACIT_RESULTS` or `./results` if None.
     - `fresh`: move the existing store aside and start over.
     - `until_decided`: add seeds to the cells that undecided claims read, and to no others, until
@@ -131,7 +97,7 @@ def reproduce(
 
     kind = type(chosen)
     by_name = kind.source if executor is not None else None
-    cell = _ExperimentCell(by_name or kind, kind.version, chosen.axes() | chosen.constants())
+    cell = ExperimentCell(by_name or kind, kind.version, chosen.axes() | chosen.constants())
 
     def sweep(grid: Grid, deadline: float = math.inf) -> SweepSummary:
         return run_sweep(
@@ -150,6 +116,7 @@ def reproduce(
     dataset = dataset_of(store, plan)
     _check_results(chosen, dataset, summary)
     claims = _decided(chosen, dataset)
+    remarks = remarks_on(chosen, name, dataset, claims)
     efforts: dict[str, Effort] = {}
     if SEED in plan.axes:
         more = MoreSeeds(chosen, plan, store, dataset, claims, _decided)
@@ -175,9 +142,64 @@ def reproduce(
         path=folder,
         summary=summary,
         warnings=tuple(store.warnings),
+        remarks=remarks,
     )
     _write(reproduction)
     return reproduction
+
+
+def stored_run(
+    experiment: str | type[Experiment] | Experiment,
+    *,
+    preset: str | None = None,
+    seeds: int | range | None = None,
+    results: str | os.PathLike[str] | None = None,
+    **overrides: Any,
+) -> Reproduction:
+    """What is stored of an experiment, as `reproduce` gives it; nothing is computed or written.
+
+    The arguments are those of `reproduce`; without a preset it is the last run's. Cells that are
+    missing are a `UsageError`.
+    """
+    start = time.perf_counter()
+    if isinstance(experiment, str):
+        experiment = find_experiment(experiment)
+    if preset is None and isinstance(experiment, type):
+        last = (last_result(experiment.id, results) or {}).get("preset")
+        preset = last if last in experiment.presets else None
+    name, chosen = _chosen(experiment, preset, seeds, overrides)
+    plan = planned(chosen, name)
+    folder = results_folder(results) / chosen.id
+    missing = len(plan)
+    if (folder / "store" / "store.json").is_file():
+        store = Store(folder / "store", experiment=chosen.id, version=chosen.version)
+        missing = store.status(plan).missing
+    if missing:
+        raise UsageError(
+            f"{chosen.id}: {missing} of {len(plan)} cells of {name} are not stored in "
+            f"{str(folder)!r}; run it first, with the same parameters: tacit reproduce {chosen.id}"
+        )
+    dataset = dataset_of(store, plan)
+    claims = _decided(chosen, dataset)
+    remarks = remarks_on(chosen, name, dataset, claims)
+    if name == _PAPER and SEED in plan.axes:  # with the seeds that were added to decide claims
+        more = MoreSeeds(chosen, plan, store, dataset, claims, _decided)
+        more.run(lambda grid, deadline: None, budget=0)
+        claims = more.claims
+    return Reproduction(
+        experiment=chosen,
+        preset=name,
+        dataset=dataset,
+        claims=claims,
+        outcomes=_counted(dataset["outcome"].values),
+        efforts={},
+        rounding=store.rounding(plan),
+        seconds=time.perf_counter() - start,
+        path=folder,
+        summary=SweepSummary(),
+        warnings=tuple(store.warnings),
+        remarks=remarks,
+    )
 
 
 def _until(deadline: float, progress: Progress | None) -> Progress:
@@ -200,7 +222,7 @@ def _at_a_time(executor: Executor | None) -> int:
 def _chosen(
     experiment: str | type[Experiment] | Experiment,
     preset: str | None,
-    seeds: int | None,
+    seeds: int | range | None,
     overrides: Mapping[str, Any],
 ) -> tuple[str, Experiment]:
     """The experiment with its parameters, and the name of its preset."""

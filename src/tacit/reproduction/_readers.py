@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.claims import SEED, Claim
-from tacit.experiments._experiment import Experiment
+from tacit.experiments import Experiment
 
 if TYPE_CHECKING:
     import xarray
@@ -58,6 +58,25 @@ def columns_read(
     return found
 
 
+def values_unread(
+    experiment: Experiment,
+    runs: "xarray.Dataset",
+    claims: Sequence[Claim],
+    axis: str,
+    values: Sequence[Any],
+) -> list[Any]:
+    """Those of some values of an axis whose cells no claim reads, looked for by halves."""
+    work = _Altered(experiment, runs)
+
+    def unread(some: Sequence[Any]) -> list[Any]:
+        if not some or not work.any_changed(claims, {axis: list(some)}):
+            return list(some)
+        half = len(some) // 2
+        return [*unread(some[:half]), *unread(some[half:])] if half else []
+
+    return unread(values)
+
+
 _HUGE = 1e30
 # By kind of array (floats, words, booleans, the rest are integers): what is put into the cells.
 _MISSING = {"f": np.nan, "U": "failed", "b": False, "i": -1}
@@ -85,6 +104,16 @@ class _Altered:
             elif probe is _MISSING:
                 same = []
         return [claim for claim in claims if claim not in same]
+
+    def any_changed(self, claims: Sequence[Claim], where: Mapping[str, Any]) -> bool:
+        """Whether one of the claims is not the same; found with as few probes as possible."""
+        for probe in _PROBES:
+            made = self._made(where, probe)
+            if made is None and probe is _MISSING:
+                return True
+            if made is not None and not all(_same(c, made.get(c.name)) for c in claims):
+                return True
+        return False
 
     def _made(self, where: Mapping[str, Any], probe: Mapping[str, Any]) -> dict[str, Claim] | None:
         """The claims by name with a probe in some cells; None if they cannot be made."""

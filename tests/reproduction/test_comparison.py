@@ -5,12 +5,8 @@ import json
 
 import pytest
 
-from tacit.experiments import (
-    Claims,
-    Comparison,
-    load_reference,
-    reference_path,
-)
+from tacit.experiments import Claims
+from tacit.reproduction import Comparison, load_reference, reference_path
 
 
 @pytest.fixture

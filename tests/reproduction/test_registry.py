@@ -7,12 +7,8 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from tacit.experiments import (
-    UsageError,
-    experiment_ids,
-    find_experiment,
-    list_experiments,
-)
+from tacit.experiments import UsageError
+from tacit.reproduction import experiment_ids, find_experiment, list_experiments
 
 GROUP = "tacit.experiments"  # the group of entry points, as the documentation has it
 
@@ -139,7 +135,7 @@ def test_entry_points(toy, monkeypatch):
     ]
     built_in = [entry.id for entry in list_experiments()]
     monkeypatch.setattr(
-        "tacit.experiments._listing.entry_points",
+        "tacit.reproduction._listing.entry_points",
         lambda group: points if group == GROUP else [],
     )
     assert experiment_ids() == [*built_in, "toy/broken", "toy/dice", "toy/die"]
@@ -160,7 +156,7 @@ def test_the_list_of_experiments_needs_nothing_heavy():
     code = """
 import sys
 import tacit.claims, tacit.experiments, tacit.store, tacit.sweep
-from tacit.experiments import experiment_ids, list_experiments
+from tacit.reproduction import experiment_ids, list_experiments
 assert len(list_experiments()) == len(experiment_ids()) > 50
 heavy = {"jax", "jaxtyping", "equinox", "xarray", "zarr", "pandas", "matplotlib", "plotly", "scipy"}
 assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()

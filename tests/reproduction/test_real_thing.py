@@ -11,7 +11,7 @@ import time
 
 import xarray
 
-from tacit.experiments import find_experiment
+from tacit.reproduction import find_experiment
 from tacit.store import Store
 
 EXPERIMENT, PRESET = "depth/fig1", "quick"

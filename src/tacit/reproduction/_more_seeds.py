@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.claims import SEED, Claim
-from tacit.experiments._experiment import Experiment
-from tacit.experiments._readers import Column, columns, columns_read
+from tacit.experiments import Experiment
+from tacit.reproduction._readers import Column, columns, columns_read
 from tacit.store import PRESENT, Plan, Store
 from tacit.sweep import Grid
 

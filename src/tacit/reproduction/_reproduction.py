@@ -2,24 +2,28 @@
 
 import dataclasses
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.claims import VERDICTS, Claim
-from tacit.experiments._comparison import Comparison, compared
-from tacit.experiments._digest import Digest, digest_of
-from tacit.experiments._errors import UsageError
-from tacit.experiments._experiment import Experiment
-from tacit.experiments._more_seeds import Effort
-from tacit.experiments._reference import in_words
+from tacit._errors import UsageError
+from tacit.claims import SEED, VERDICTS, Claim
+from tacit.experiments import Experiment
+from tacit.reproduction._comparison import Comparison, compared
+from tacit.reproduction._digest import Digest, digest_of
+from tacit.reproduction._more_seeds import Effort
+from tacit.reproduction._reference import in_words
 from tacit.sweep import SweepSummary
 
 if TYPE_CHECKING:
     import xarray
 
     import tacit.draw
+
+
+_FILE = re.compile(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,6 +42,8 @@ class Reproduction:
     - `path`: the folder with the store, the figure and `claims.json`.
     - `summary`: what the sweep computed, skipped and failed at.
     - `warnings`: what the store set aside or skipped, in words.
+    - `remarks`: which values no claim reads and which claims have lost their runs, in words, where
+      the axes have other values than the preset.
     """
 
     experiment: Experiment
@@ -51,17 +57,20 @@ class Reproduction:
     path: Path
     summary: SweepSummary
     warnings: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def as_expected(self) -> bool | None:
         """Whether every verdict is the expected one.
 
-        False if one is not; None if none contradicts but some claim is undecided. A claim that is
-        at the bound contradicts nothing, and is an answer.
+        False if one is not; None if none contradicts but some claim is undecided, for example
+        because it has no runs, or if there is no claim. A claim that is at the bound contradicts
+        nothing, and is an answer.
         """
+        verdicts = [claim.verdict for claim in self.claims]
         if any(claim.as_expected is False for claim in self.claims):
             return False
-        return None if any(claim.verdict == "undecided" for claim in self.claims) else True
+        return None if not verdicts or "undecided" in verdicts else True
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -82,11 +91,7 @@ class Reproduction:
         The counts of outcomes stand at the end of its caption. It shows the seeds that every cell
         has; where a claim was made from more, the caption says so.
         """
-        from tacit.draw import Figure
-
-        figure: Any = self.experiment.draw(self.dataset)
-        if not isinstance(figure, Figure):
-            raise UsageError(f"{self.experiment.id}: draw() returned {figure!r}, give a Figure")
+        figure = _drawn(self.experiment, self.experiment.draw(self.dataset))
         counts = ", ".join(f"{count} {name}" for name, count in self.outcomes.items())
         caption = f"{figure.caption} Outcomes: {counts}.".strip()
         shown = self.dataset.sizes.get("seed", 0)
@@ -100,6 +105,55 @@ class Reproduction:
         notices += [f"Not as expected: {', '.join(unexpected)}"] if unexpected else []
         figure = dataclasses.replace(figure, caption=caption)
         return figure.with_banner("; ".join(notices)) if notices else figure
+
+    def paper_figure(self) -> "tacit.draw.Figure":
+        """The figure as the authors show it: their panels, from as many seeds as they had.
+
+        It has neither title nor banner, nor what is ours in its panels. A `UsageError` if it is no
+        figure of the paper, or if none of the runs that the paper shows are there.
+        """
+        experiment, runs = self._as_published()
+        seeds = runs.sizes.get(SEED, 0)
+        wanted: Any = experiment.published.get(SEED, ())
+        words = f"{experiment.paper}, {experiment.figure}"
+        words += f": {seeds} seed{'s' if seeds != 1 else ''}" if seeds else ""
+        if len(wanted) > seeds > 0:
+            words += f" of the paper's {len(wanted)}"
+        return _drawn(experiment, experiment.draw_paper(runs)).published(f"{words}.")
+
+    def tables(self, *, as_published: bool = False) -> dict[str, str]:
+        """The experiment's tables by file name, of all runs or of those that the paper shows."""
+        experiment, runs = self._as_published() if as_published else (self.experiment, self.dataset)
+        made: Any = experiment.tables(runs)
+        if not isinstance(made, Mapping) or not all(
+            isinstance(name, str) and _FILE.fullmatch(name) and isinstance(text, str)
+            for name, text in made.items()
+        ):
+            raise UsageError(
+                f"{experiment.id}: tables() returned {made!r}, give texts by plain file names"
+            )
+        return dict(made)
+
+    def _as_published(self) -> "tuple[Experiment, xarray.Dataset]":
+        """The part of the run that the paper's own figure shows."""
+        experiment = self.experiment
+        if not experiment.in_paper():
+            raise UsageError(
+                f"{experiment.id} is {experiment.figure!r}: the paper has no such figure, so there "
+                "is none to draw in its style"
+            )
+        kept: dict[str, Any] = {}
+        for axis, values in experiment.published.items():
+            wanted = experiment.parameter_named(axis).normalised(axis, values)
+            kept[axis] = tuple(v for v in getattr(experiment, axis) if v in wanted)
+            if not kept[axis]:
+                words = ",".join(map(str, wanted))
+                raise UsageError(
+                    f"{experiment.id}: the paper's figure shows {axis} = {words}, which this run "
+                    f"has not; run it with --set {axis}={words}"
+                )
+        chosen = {axis: list(values) for axis, values in kept.items()}
+        return experiment.replace(**kept), self.dataset.sel(chosen)
 
     @functools.cached_property
     def digest(self) -> Digest:
@@ -134,6 +188,15 @@ class Reproduction:
             "verdicts": self.verdicts,
             "as_expected": self.as_expected,
             "parameters": in_words(self.experiment),
+            "remarks": list(self.remarks),
             "digest": self.digest,
             "rounding": self.rounding,
         }
+
+
+def _drawn(experiment: Experiment, figure: Any) -> "tacit.draw.Figure":
+    from tacit.draw import Figure
+
+    if not isinstance(figure, Figure):
+        raise UsageError(f"{experiment.id}: draw() returned {figure!r}, give a Figure")
+    return figure

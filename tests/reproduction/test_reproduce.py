@@ -8,15 +8,13 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 
-from tacit.experiments import (
-    Experiment,
+from tacit.experiments import Experiment, UsageError, swept
+from tacit.reproduction import (
     ReproductionError,
-    UsageError,
     find_experiment,
     last_result,
     reproduce,
     results_folder,
-    swept,
 )
 from tacit.store import StoreError
 
@@ -54,6 +52,7 @@ def test_end_to_end(run, tmp_path):
         "verdicts",
         "as_expected",
         "parameters",
+        "remarks",
         "digest",
         "rounding",
     ]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments import Claims, Experiment, Variable, fixed, reproduce, swept
+from tacit.experiments import Claims, Experiment, Variable, fixed, swept
+from tacit.reproduction import reproduce
 from tacit.store import Store
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tacit.claims import decide_all
-from tacit.experiments import find_experiment, list_experiments, load_reference
+from tacit.reproduction import find_experiment, list_experiments, load_reference
 
 IDS = [entry.id for entry in list_experiments() if entry.group != "mine"]
 

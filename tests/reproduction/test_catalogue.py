@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.experiments import Entry, experiment_ids, find_experiment, list_experiments
+from tacit.reproduction import Entry, experiment_ids, find_experiment, list_experiments
 
 ENTRIES = {entry.id: entry for entry in list_experiments()}
 
@@ -31,6 +31,17 @@ def test_the_table_says_what_the_class_says(name, tmp_path, monkeypatch):
     monkeypatch.setenv("TACIT_DATA", str(tmp_path))
     lacking = {kind.from_preset(preset).missing() is not None for preset in kind.presets}
     assert lacking == {entry.data is not None}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_what_the_papers_figure_shows_is_in_the_presets(name):
+    kind = find_experiment(name)
+    quick, paper = kind.from_preset("quick").axes(), kind.from_preset("paper").axes()
+    for axis, values in kind.published.items():
+        wanted = set(kind.parameters()[axis].normalised(axis, values))
+        assert wanted <= set(paper[axis]), axis
+        assert wanted & set(quick[axis]), axis
+    assert kind.in_paper() or not kind.published
 
 
 @pytest.mark.parametrize("name", ENTRIES)

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.claims import Claim, Movement, compare, seeds_of
-from tacit.experiments._digest import digest_movements
-from tacit.experiments._reference import Reference, in_words, load_reference
+from tacit.reproduction._digest import digest_movements
+from tacit.reproduction._reference import Reference, in_words, load_reference
 from tacit.store import UNKNOWN_ROUNDING
 
 if TYPE_CHECKING:
-    from tacit.experiments._reproduction import Reproduction
+    from tacit.reproduction._reproduction import Reproduction
 
 
 @dataclass(frozen=True)

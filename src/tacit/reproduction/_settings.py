@@ -1,12 +1,11 @@
-"""Settings from the command line: `name=v1,v2`, with `5:20` or `5..20` for integers."""
+"""Settings from the command line: `name=v1,v2`, with `5..20` or `5:20` for integers."""
 
 import re
 from collections.abc import Iterable
 from typing import Any
 
-from tacit.experiments._errors import UsageError
-from tacit.experiments._experiment import Experiment
-from tacit.experiments._parameter import Parameter
+from tacit._errors import UsageError
+from tacit.experiments import Experiment, Parameter
 
 _RANGE = re.compile(r"(-?\d+)(?::|\.\.)(-?\d+)")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
@@ -39,15 +38,34 @@ def parse_settings(experiment: type[Experiment], texts: Iterable[str]) -> dict[s
     return settings
 
 
+def parse_seeds(text: str | None) -> int | range | None:
+    """`60` for the seeds 0 … 59, or a range with both its ends: `100..159`."""
+    if text is None:
+        return None
+    word = text.strip()
+    if match := _RANGE.fullmatch(word):
+        return _range("seeds", word, int(match[1]), int(match[2]))
+    try:
+        return int(word)
+    except ValueError:
+        raise UsageError(
+            f"seeds: received {text!r}, allowed is an integer N for the seeds 0 … N − 1, or a "
+            "range A..B"
+        ) from None
+
+
+def _range(name: str, word: str, first: int, last: int) -> range:
+    if not 0 <= last - first < _MOST_VALUES:
+        raise UsageError(
+            f"{name}: received the range {word!r}, it must go upwards and hold at most "
+            f"{_MOST_VALUES} values"
+        )
+    return range(first, last + 1)
+
+
 def _values(name: str, spec: Parameter, word: str) -> list[Any]:
     if spec.kind is int and (match := _RANGE.fullmatch(word)):
-        first, last = int(match[1]), int(match[2])
-        if not 0 <= last - first < _MOST_VALUES:
-            raise UsageError(
-                f"{name}: received the range {word!r}, it must go upwards and hold at most "
-                f"{_MOST_VALUES} values"
-            )
-        return list(range(first, last + 1))
+        return list(_range(name, word, int(match[1]), int(match[2])))
     if spec.kind is str:
         return [word]
     if spec.kind is bool:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray
 
-from tacit.experiments._digest import digest_movements, digest_of
+from tacit.reproduction._digest import digest_movements, digest_of
 
 RNG = np.random.default_rng(0)
 ERRORS = np.exp(RNG.normal(-6, 4, size=(20, 50)))

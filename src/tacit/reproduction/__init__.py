@@ -1,0 +1,80 @@
+"""What finds, runs, decides and compares experiments.
+
+`tacit.reproduce("lowdim/fig1a")` is its main door. Each name is imported when it is first used, so
+that `tacit list` imports none of what runs need.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tacit.reproduction._catalogue import Entry
+    from tacit.reproduction._cell import free_programs
+    from tacit.reproduction._comparison import Comparison
+    from tacit.reproduction._listing import (
+        experiment_ids,
+        last_result,
+        list_experiments,
+        results_folder,
+    )
+    from tacit.reproduction._more_seeds import TOO_MANY_SEEDS, Effort
+    from tacit.reproduction._reference import (
+        Reference,
+        in_words,
+        load_reference,
+        reference_path,
+    )
+    from tacit.reproduction._registry import find_experiment
+    from tacit.reproduction._reproduction import Reproduction
+    from tacit.reproduction._run import ReproductionError, reproduce, stored_run
+    from tacit.reproduction._settings import parse_seeds, parse_setting, parse_settings
+
+__all__ = [
+    "TOO_MANY_SEEDS",
+    "Comparison",
+    "Effort",
+    "Entry",
+    "Reference",
+    "Reproduction",
+    "ReproductionError",
+    "experiment_ids",
+    "find_experiment",
+    "free_programs",
+    "in_words",
+    "last_result",
+    "list_experiments",
+    "load_reference",
+    "parse_seeds",
+    "parse_setting",
+    "parse_settings",
+    "reference_path",
+    "reproduce",
+    "results_folder",
+    "stored_run",
+]
+
+_FILES = {
+    "_catalogue": ("Entry",),
+    "_cell": ("free_programs",),
+    "_comparison": ("Comparison",),
+    "_listing": ("experiment_ids", "last_result", "list_experiments", "results_folder"),
+    "_more_seeds": ("TOO_MANY_SEEDS", "Effort"),
+    "_reference": ("Reference", "in_words", "load_reference", "reference_path"),
+    "_registry": ("find_experiment",),
+    "_reproduction": ("Reproduction",),
+    "_run": ("ReproductionError", "reproduce", "stored_run"),
+    "_settings": ("parse_seeds", "parse_setting", "parse_settings"),
+}
+_PLACES = {name: file for file, names in _FILES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,73 @@
+"""An experiment's cell as the function that a sweep calls, here or in a worker process."""
+
+import functools
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.experiments import OUTCOMES, Batch, Experiment
+from tacit.reproduction._registry import find_experiment
+
+
+@dataclass(frozen=True)
+class ExperimentCell:
+    """An experiment's cell as the sweep's function.
+
+    A worker finds the class by its source, an id or a file, and makes the experiment there from
+    plain values: the classes of a user's file have no name that another process could import.
+    """
+
+    experiment: type[Experiment] | str
+    version: int
+    values: Mapping[str, Any]
+
+    def __call__(self, batch: Batch, fixed: Mapping[str, Any]) -> Mapping[str, Any]:
+        if isinstance(self.experiment, str):
+            kind = _class_at(self.experiment)
+            _free_programs_of_others(kind)
+        else:
+            kind = self.experiment
+        if kind.version != self.version:
+            raise ValueError(
+                f"this worker has version {kind.version} of {kind.id}, the run needs version "
+                f"{self.version}: install the same tacit (or the same file) there"
+            )
+        own = {name: batch.values(name) for name in batch.cells[0]}
+        arrays = kind.for_batch({**self.values, **own}).cell(batch)
+        if not isinstance(arrays, Mapping):
+            raise ValueError(
+                f"cell: returned {type(arrays).__name__}, give a dict of arrays by name"
+            )
+        arrays = {"outcome": ["converged"] * len(batch), **arrays}
+        words = {str(word) for word in np.ravel(arrays["outcome"])}
+        if not words <= set(OUTCOMES):
+            wrong = sorted(words - set(OUTCOMES))
+            raise ValueError(f"outcome: received {wrong}, allowed are {list(OUTCOMES)}")
+        return arrays
+
+
+# Once in each process: what a file's functions have compiled must last from batch to batch.
+_class_at = functools.cache(find_experiment)
+
+_at_work: list[type[Experiment]] = []
+
+
+def _free_programs_of_others(kind: type[Experiment]) -> None:
+    """Let a worker that comes to another experiment forget what it compiled for the last one."""
+    if _at_work != [kind]:
+        if _at_work:
+            free_programs()
+        _at_work[:] = [kind]
+
+
+def free_programs() -> None:
+    """Let go of the programs that an experiment has compiled; the next one compiles its own.
+
+    Each takes a hundred memory maps or so, of which Linux allows a process 65,530: about sixty
+    experiments in one process came to more.
+    """
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
