@@ -369,7 +369,7 @@ def side_by_side(
     width, coloured = console.width, console.is_terminal
     with ProcessWorkers(processes) as pool:
         futures = {
-            pool.submit(_in_a_process, kind.source, request, width, coloured): kind
+            pool.submit(_in_a_process, kind.source or kind.id, request, width, coloured): kind
             for kind in sorted(chosen, key=lambda kind: -expected_minutes(kind.id, request.preset))
         }
         for future in as_completed(futures):
