@@ -1,12 +1,14 @@
 """`tacit reproduce`: what it runs, who computes, and what it says meanwhile."""
 
 import contextlib
+import io
 import json
 import math
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from tacit.reproduction import (
     TOO_MANY_SEEDS,
     Reproduction,
     ReproductionError,
+    expected_minutes,
     experiment_ids,
     find_experiment,
     free_programs,
@@ -23,7 +26,7 @@ from tacit.reproduction import (
     reproduce,
     results_folder,
 )
-from tacit.sweep import ProcessWorkers, core_count, dask_workers
+from tacit.sweep import ProcessWorkers, WorkerDiedError, core_count, dask_workers
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,6 +39,58 @@ if TYPE_CHECKING:
 UNDECIDED, INTERRUPTED = 3, 130
 
 _COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "at the bound": "cyan"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of every experiment; it can be sent to another process."""
+
+    preset: str
+    settings: tuple[str, ...]
+    seeds: int | range | None
+    results: Path | None
+    fresh: bool
+    until_decided: bool | None
+    budget: float
+    seeds_at_most: int
+    compare: bool
+
+    def missing(self, kind: type[Experiment]) -> str | None:
+        """What the experiment needs and this machine lacks, in words."""
+        values = parse_settings(kind, self.settings)
+        return kind.from_preset(self.preset, seeds=self.seeds, **values).missing()
+
+    def run(
+        self,
+        kind: type[Experiment],
+        console: "Console",
+        executor: Executor | None,
+        progress: "Narrator | None",
+    ) -> dict[str, Any]:
+        """Run one experiment, tell what came out, and give its record."""
+        console.print(f"[bold]{kind.id}[/bold] · {self.preset} · {kind.summary}")
+        if (words := self.missing(kind)) is not None:
+            console.print(f"  skipped: {words}", markup=False, highlight=False)
+            return {"experiment": kind.id, "preset": self.preset, "skipped": words}
+        try:
+            made = reproduce(
+                kind,
+                preset=self.preset,
+                seeds=self.seeds,
+                results=self.results,
+                fresh=self.fresh,
+                until_decided=self.until_decided,
+                budget=self.budget,
+                seeds_at_most=self.seeds_at_most,
+                executor=executor,
+                progress=progress,
+                **parse_settings(kind, self.settings),
+            )
+        except ReproductionError as error:
+            print(f"tacit: {error}", file=sys.stderr)
+            return {"experiment": kind.id, "preset": self.preset, "error": str(error)}
+        _tell(console, made, compare=self.compare)
+        return _record(made, compare=self.compare)
 
 
 def run(
@@ -55,68 +110,54 @@ def run(
     compare: bool,
     as_json: bool,
 ) -> int:
-    """Run the experiments one after another; wrong use is found before the first begins."""
+    """Run the experiments; wrong use is found before the first begins."""
     from rich.console import Console
 
     if seeds_at_most < 1:
         raise UsageError(f"--seeds-at-most: received {seeds_at_most}, it must be at least 1")
+    request = Request(
+        preset,
+        tuple(settings),
+        parse_seeds(seeds),
+        results,
+        fresh,
+        until_decided,
+        budget,
+        seeds_at_most,
+        compare,
+    )
     chosen = _chosen(ids, every, preset)
-    asked = parse_seeds(seeds)
-    overrides = {kind: parse_settings(kind, settings) for kind in chosen}
-    lacking = {
-        kind: kind.from_preset(preset, seeds=asked, **values).missing()
-        for kind, values in overrides.items()
-    }
-    for kind, words in lacking.items():
-        if words is not None and not every:
+    for kind in chosen:
+        if (words := request.missing(kind)) is not None and not every:
             raise UsageError(f"{kind.id}: {words}")
     # With --json standard output is for the object alone.
     console = Console(stderr=as_json, soft_wrap=False)
-    records: list[dict[str, Any]] = []
-    narrator = Narrator(console, chosen[0].id)
     processes = _processes(workers, scheduler, every=every)
+    records: dict[str, dict[str, Any]] = {}
+    narrator: Narrator | None = None
     try:
-        with chosen_workers(processes, scheduler) as executor:
-            for experiment in chosen:
-                console.print(f"[bold]{experiment.id}[/bold] · {preset} · {experiment.summary}")
-                if (words := lacking[experiment]) is not None:
-                    console.print(f"  skipped: {words}", markup=False, highlight=False)
-                    name = experiment.id
-                    records.append({"experiment": name, "preset": preset, "skipped": words})
-                    continue
-                narrator = Narrator(console, experiment.id)
-                try:
-                    made = reproduce(
-                        experiment,
-                        preset=preset,
-                        seeds=asked,
-                        results=results,
-                        fresh=fresh,
-                        until_decided=until_decided,
-                        budget=budget,
-                        seeds_at_most=seeds_at_most,
-                        executor=executor,
-                        progress=narrator,
-                        **overrides[experiment],
-                    )
-                except ReproductionError as error:
-                    print(f"tacit: {error}", file=sys.stderr)
-                    name, words = experiment.id, str(error)
-                    records.append({"experiment": name, "preset": preset, "error": words})
-                else:
-                    _tell(console, made, compare=compare)
-                    records.append(_record(made, compare=compare))
-                if experiment is not chosen[-1]:
-                    free_programs()
+        if scheduler is None and processes is not None and len(chosen) >= 2 * processes:
+            for kind, text, record in side_by_side(chosen, request, processes, console):
+                console.file.write(text)
+                records[kind.id] = record
+        else:
+            with chosen_workers(processes, scheduler) as executor:
+                for kind in chosen:
+                    narrator = Narrator(console, kind.id)
+                    records[kind.id] = request.run(kind, console, executor, narrator)
+                    if kind is not chosen[-1]:
+                        free_programs()
     except KeyboardInterrupt:
-        narrator.interrupted(sys.argv[1:])
+        done = f"{len(records)} of {len(chosen)} experiments are done"
+        _interrupted(narrator.kept if narrator is not None else done, sys.argv[1:])
         return INTERRUPTED
     _write_page(console, results_folder(results))
+    ordered = [records[kind.id] for kind in chosen]
     if as_json:
         print(
-            json.dumps(records[0] if len(records) == 1 else _several(records), ensure_ascii=False)
+            json.dumps(ordered[0] if len(ordered) == 1 else _several(ordered), ensure_ascii=False)
         )
-    return _exit_code(records)
+    return _exit_code(ordered)
 
 
 def _record(made: Reproduction, *, compare: bool) -> dict[str, Any]:
@@ -291,15 +332,18 @@ class Narrator:
             self._waiting = True
             _say(f"{event.message} already ({event.batch.label}): what it computes is shared")
 
-    def interrupted(self, arguments: Sequence[str]) -> None:
-        """Say what Ctrl-C left, and how to resume: without --fresh, which starts again."""
-        kept = (
-            f"{self._stored} of {self._total} batches of {self._experiment} are stored"
-            if self._total is not None
-            else "nothing was being computed"
-        )
-        command = shlex.join(["tacit", *(word for word in arguments if word != "--fresh")])
-        _say(f"interrupted: {kept}; to go on from there: {command}")
+    @property
+    def kept(self) -> str:
+        """What is stored so far, in words."""
+        if self._total is None:
+            return "nothing was being computed"
+        return f"{self._stored} of {self._total} batches of {self._experiment} are stored"
+
+
+def _interrupted(kept: str, arguments: Sequence[str]) -> None:
+    """Say what Ctrl-C left, and how to resume: without --fresh, which starts again."""
+    command = shlex.join(["tacit", *(word for word in arguments if word != "--fresh")])
+    _say(f"interrupted: {kept}; to go on from there: {command}")
 
 
 def _say(sentence: str) -> None:
@@ -312,6 +356,46 @@ def _processes(workers: int | None, scheduler: str | None, *, every: bool) -> in
         return workers
     cores = core_count()
     return cores if cores > 1 else None
+
+
+def side_by_side(
+    chosen: Sequence[type[Experiment]], request: Request, processes: int, console: "Console"
+) -> Iterator[tuple[type[Experiment], str, dict[str, Any]]]:
+    """Whole experiments in processes of one thread each, the longest first, told as they end.
+
+    Each compiles its programs once, in the one process that runs it. Left early, the processes are
+    ended at once; what they have stored is there for the next run.
+    """
+    width, coloured = console.width, console.is_terminal
+    with ProcessWorkers(processes) as pool:
+        futures = {
+            pool.submit(_in_a_process, kind.source or kind.id, request, width, coloured): kind
+            for kind in sorted(chosen, key=lambda kind: -expected_minutes(kind.id, request.preset))
+        }
+        for future in as_completed(futures):
+            kind = futures[future]
+            try:
+                text, record = future.result()
+            except WorkerDiedError:
+                words = f"{kind.id}: its process died, perhaps for want of memory"
+                _say(words)
+                text = ""
+                record = {"experiment": kind.id, "preset": request.preset, "error": words}
+            yield kind, text, record
+
+
+def _in_a_process(
+    source: str, request: Request, width: int, coloured: bool
+) -> tuple[str, dict[str, Any]]:
+    """One experiment from start to end: what is to be printed, and its record."""
+    from rich.console import Console
+
+    free_programs()  # of the experiment before
+    text = io.StringIO()
+    console = Console(file=text, width=width, force_terminal=coloured)
+    silent = Narrator(Console(file=io.StringIO()), source)
+    record = request.run(find_experiment(source), console, None, silent)
+    return text.getvalue(), record
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tacit.reproduction._cell import free_programs
     from tacit.reproduction._comparison import Comparison
     from tacit.reproduction._listing import (
+        expected_minutes,
         experiment_ids,
         last_result,
         list_experiments,
@@ -37,6 +38,7 @@ __all__ = [
     "Reference",
     "Reproduction",
     "ReproductionError",
+    "expected_minutes",
     "experiment_ids",
     "find_experiment",
     "free_programs",
@@ -57,7 +59,13 @@ _FILES = {
     "_catalogue": ("Entry",),
     "_cell": ("free_programs",),
     "_comparison": ("Comparison",),
-    "_listing": ("experiment_ids", "last_result", "list_experiments", "results_folder"),
+    "_listing": (
+        "expected_minutes",
+        "experiment_ids",
+        "last_result",
+        "list_experiments",
+        "results_folder",
+    ),
     "_more_seeds": ("TOO_MANY_SEEDS", "Effort"),
     "_reference": ("Reference", "in_words", "load_reference", "reference_path"),
     "_registry": ("find_experiment",),

@@ -46,6 +46,13 @@ def list_experiments() -> list[Entry]:
     return found
 
 
+def expected_minutes(experiment_id: str, preset: str) -> float:
+    """About how long an experiment takes at a preset; a minute if that was never timed."""
+    entry = BUILT_IN.get(experiment_id)
+    known = {"quick": entry.quick, "paper": entry.paper}.get(preset) if entry else None
+    return 1.0 if known is None else known
+
+
 def results_folder(results: str | os.PathLike[str] | None = None) -> Path:
     """The folder of all results: the one given, else `TACIT_RESULTS`, else `./results`."""
     return Path(results if results is not None else os.environ.get("TACIT_RESULTS") or "results")
