@@ -20,8 +20,9 @@ setup: $(VENV)/.ready ## make .venv and install tacit with its test tools
 reproduce: setup ## every experiment at the quick preset, on all cores, then results/index.html
 	$(BIN)/tacit reproduce --all --preset quick || test $$? -eq 3  # 3: some claims are undecided
 
+# Two processes of one thread each: the threads of two would wait for each other.
 test: setup ## the whole test suite
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: setup ## formatting, lint, types and import arrows
 	$(BIN)/ruff format --check .

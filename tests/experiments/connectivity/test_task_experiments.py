@@ -5,20 +5,22 @@ import numpy as np
 import pytest
 import xarray
 
+from tacit.experiments.connectivity.chaos import Chaos
 from tacit.experiments.connectivity.fig1 import Fig1
 from tacit.experiments.connectivity.fig2 import NONE, PUBLISHED, Fig2
 from tacit.experiments.connectivity.tasks import EPOCHS, NEEDED, smoothed_curve
+from tacit.measures import largest_lyapunov_exponent
 from tacit.models import RateRNN
 from tacit.reproduction import reproduce
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """One process for all four: they share their programs."""
+    """One process for all five: they share their programs."""
     folder = tmp_path_factory.mktemp("results")
     return {
         name: reproduce(f"connectivity/{name}", preset="smoke", results=folder)
-        for name in ("fig1", "fig2", "figs2", "figs1")
+        for name in ("fig1", "fig2", "figs2", "figs1", "chaos")
     }
 
 
@@ -34,6 +36,31 @@ def test_smoke(runs):
     np.testing.assert_array_equal(first["change_norm"], sizes["change_norm"].sel(width=24))
     names = [claim.name for claim in runs["figs1"].claims]
     assert names == []  # 40 epochs are fewer than twice the published ones
+
+
+def test_chaos_has_the_networks_of_figs1_and_their_exponents(runs):
+    found, sizes = (runs[name].dataset for name in ("chaos", "figs1"))
+    both = {"g": [0.0, 0.9]}
+    np.testing.assert_array_equal(found["epochs_raw"].sel(both), sizes["epochs_raw"].sel(both))
+    # Without connectivity every state decays by 1 − dt in a step.
+    np.testing.assert_allclose(found["exponent"].sel(g=0.0), np.log(0.5) / 0.5)
+    start = RateRNN.random(
+        24, inputs=2, outputs=2, g=1.8, key=jax.random.split(jax.random.key(1), 4)[0]
+    )
+    expected = largest_lyapunov_exponent(np.asarray(start.W))
+    assert found["exponent"].sel(width=24, g=1.8, seed=1).item() == expected
+
+
+def test_the_fastest_strength_is_found_seed_by_seed():
+    chaos = Chaos.from_preset("smoke")
+    needed = np.array([[50.0, 20.0, 90.0], [60.0, np.nan, 30.0], [np.nan] * 3])
+    runs = xarray.Dataset(
+        {"epochs_raw": (("seed", "g"), needed),
+         "outcome": (("seed", "g"), np.where(np.isnan(needed), "stopped", "converged"))},
+        {"g": [0.0, 0.9, 1.8], "seed": [0, 1, 2]},
+    )  # fmt: skip
+    strengths = xarray.ones_like(runs["epochs_raw"]) * runs["g"]
+    np.testing.assert_array_equal(chaos.fastest(runs, strengths), [0.9, 1.8, np.nan])
 
 
 def test_stored_quantities_belong_together(runs):
