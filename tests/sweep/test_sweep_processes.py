@@ -12,7 +12,14 @@ import numpy as np
 import pytest
 
 from tacit.store import Store, Variable
-from tacit.sweep import Grid, ProcessWorkers, WorkerDiedError, WorkersError, run_sweep
+from tacit.sweep import (
+    Grid,
+    ProcessWorkers,
+    WorkerDiedError,
+    WorkersError,
+    core_count,
+    run_sweep,
+)
 
 AT_IMPORT = {n: os.environ.get(n) for n in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NPROC")}
 
@@ -154,3 +161,13 @@ def _alive(pid):
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_the_cores_are_those_that_this_process_may_use(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {1, 3, 5}, raising=False)
+    assert core_count() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    assert core_count() == 6
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert core_count() == 1
