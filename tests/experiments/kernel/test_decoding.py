@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+import xarray
 
 from tacit.data import M1_FLINT, Recording
 from tacit.experiments import Batch, UsageError, reproduce
@@ -108,6 +109,23 @@ def test_the_table_for_papers_and_spreadsheets(smoke):
         np.testing.assert_allclose([float(cell) for cell in row[3:]], expected, atol=5.1e-5)
     assert files["table1.tex"].startswith("\\begin{tabular}{lllrrr}\n\\toprule\n")
     assert f"synthetic & 4.5 min & y & {' & '.join(rows[1][3:])} \\\\\n" in files["table1.tex"]
+
+
+def test_more_data_are_held_against_less_within_the_seed():
+    table = Table1(portion=("whole", "minutes"), recording="m1", steps=(0, 5))
+    dims = ("recording", "portion", "seed", "model", "step", "direction")
+    r2 = np.zeros((1, 2, 3, 3, 2, 2))
+    r2[0, 0, :, 2, 1] = 0.3  # on all data the plain convolution leads by 0.3, on little it is
+    r2[0, 1, :, 1, 1] = 0.1  # behind by 0.1
+    axes = {"recording": ["m1"], "portion": ["whole", "minutes"], "direction": ["x", "y"]}
+    runs = xarray.Dataset({"r2": (dims, r2)}, axes | {"model": ["rnn", "scaled", "plain"]})
+    found = {claim.name: claim for claim in table.claims(runs)}
+    assert found["m1, x: more data favour the plain convolution"].measured == pytest.approx(0.4)
+    assert found["m1, minutes, y: scaled convolution wins"].measured == pytest.approx(0.1)
+    assert not any("plain convolution wins" in name for name in found)  # not as long as the paper's
+    long = table.replace(recording="synthetic")
+    names = [claim.name for claim in long.claims(runs.assign_coords(recording=["synthetic"]))]
+    assert "synthetic, whole, x: plain convolution wins" in names
 
 
 def test_the_papers_numbers_stand_beside_its_own_recording_alone(smoke):
