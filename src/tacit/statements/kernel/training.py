@@ -71,7 +71,7 @@ def _peaked(rng: np.random.Generator) -> dict[str, float]:
     mutations=[{"later": 1}],
     errata=[
         Erratum(
-            as_printed="for ν_W < 1 coefficients with higher delay are given lower weight",
+            as_printed="for ν_W < 1 coefficients with higher delay j > 1 are given lower weight",
             as_corrected="with ν_F = ν_C = 1 this needs ν_W ≤ ½. Beyond that the weights rise "
             "first, at ν_W = 0.9 up to lag 8, and the bound (22) decays while they do not",
             constants={"from_start": True},
