@@ -69,7 +69,7 @@ class Fig3(WideExperiment):
         "smoke": dict(
             delay=(0, 8), seed=range(2), width=60, epochs=(10, 40), rnn_epochs=40, shown=40
         ),
-        "quick": dict(delay=(0, 2, 4, 6, 10), seed=range(20), width=200, rnn_epochs=1000),
+        "quick": dict(delay=(0, 2, 4, 6, 10), seed=range(16), width=200, rnn_epochs=1000),
         "paper": {},
     }
     batch_by = "delay"
