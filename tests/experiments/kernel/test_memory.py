@@ -44,7 +44,8 @@ def runs_of(experiment, steps):
     axes = {name: list(getattr(experiment, name)) for name in ("width", "nu_w", "delay")}
     runs = xarray.Dataset({"steps": (dims, np.broadcast_to(steps, shape))}, axes)
     exact = [experiment.exact_steps(experiment.delay, nu_w) for nu_w in experiment.nu_w]
-    return runs.assign(limit_steps=(("nu_w", "delay"), exact))
+    limit = xarray.DataArray(exact, dims=("nu_w", "delay"))
+    return runs.assign(limit_steps=limit.broadcast_like(runs["steps"]))
 
 
 def test_one_lag_alone_makes_no_claim_about_growth():
