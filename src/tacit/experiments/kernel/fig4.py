@@ -31,9 +31,7 @@ class Fig4(DecodingExperiment):
 
     presets = {
         "smoke": dict(portion="minutes", seed=range(2), width=40, steps=(0, 10, 30)),
-        "quick": dict(
-            portion=("whole", "minutes"), width=300, seed=range(10), steps=(0, 3, 10, 30, 100)
-        ),
+        "quick": dict(portion=("whole", "minutes"), width=300, steps=(0, 3, 10, 30, 100)),
         "paper": dict(recording=("synthetic", "m1")),
     }
 
