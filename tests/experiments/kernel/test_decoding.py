@@ -142,9 +142,12 @@ def test_the_papers_numbers_stand_beside_its_own_recording_alone(smoke):
 
 
 @pytest.mark.skipif(not os.environ.get("TACIT_DATA"), reason="TACIT_DATA is not set")
-def test_smoke_on_motor_cortex(tmp_path):
+def test_motor_cortex_is_long_enough_for_every_portion():
     if (sentence := M1_FLINT.missing()) is not None:
         pytest.skip(sentence)
-    made = reproduce("kernel/fig4", preset="smoke", recording="m1", results=tmp_path)
-    scores = made.dataset["r2"].sel(model="scaled")
-    assert float(scores.isel(step=0).max()) < 0 < float(scores.isel(step=-1).min())
+    table = Table1(recording="m1")
+    assert table.missing() is None
+    x, y, seconds = table.sequences(table.read("m1"))
+    assert (x.shape, y.shape) == ((519, 15, 10), (519, 15, 2))
+    used = [len(table.split(len(x), seconds, portion, 7)[0]) for portion in table.portion]
+    assert used == [494, 180, 47]
