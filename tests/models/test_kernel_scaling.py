@@ -124,7 +124,7 @@ def test_variances_of_the_start_and_of_the_response():
 
 
 def test_batches_hold_all_sequences_in_the_mean():
-    model, (x, y) = student(6, 2, 1), sequences(9, 4, 2, 1)
+    model, (x, y) = student(6, 2, 3), sequences(9, 4, 2, 3)
     batches = SequenceBatches.of(x, y, size=3)
     whole = SequenceLoss.of(x, y)
     with jax.enable_x64(True):

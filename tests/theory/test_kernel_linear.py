@@ -10,6 +10,7 @@ from jax.flatten_util import ravel_pytree
 from tacit.theory.kernel import (
     finite_width_gram,
     finite_width_response,
+    heaviest_lag,
     lag_weights,
     learning_curve,
     limit_kernel,
@@ -245,3 +246,19 @@ def test_bad_input_of_the_kernels():
         finite_width_gram(np.eye(3), np.ones((2, 1)), np.ones((1, 3)), 4)
     with pytest.raises(ValueError, match="real"):
         finite_width_gram(1j * np.eye(3), np.ones((3, 1)), np.ones((1, 3)), 4)
+
+
+@given(nu_w=st.floats(0.0, 0.97), nu_f=st.floats(0.1, 10.0), nu_c=st.floats(0.1, 10.0))
+def test_weights_rise_to_the_heaviest_lag_and_fall_from_it(nu_w, nu_f, nu_c):
+    top = heaviest_lag(nu_w=nu_w, nu_f=nu_f, nu_c=nu_c)
+    rho = lag_weights(top + 3, nu_w=nu_w, nu_f=nu_f, nu_c=nu_c)
+    size = rho.max() * 1e-12
+    assert (np.diff(rho[: top + 1]) > -size).all()
+    assert (np.diff(rho[top:]) < size).all()
+
+
+def test_the_heaviest_lag_of_the_papers_variances():
+    assert [heaviest_lag(nu_w=nu_w) for nu_w in (0.0, 0.3, 0.5, 0.51, 0.9)] == [0, 0, 0, 1, 8]
+    for wrong in ({"nu_w": 1.0}, {"nu_w": 0.3, "nu_f": 0.0}):
+        with pytest.raises(ValueError, match="nu_w must be below 1"):
+            heaviest_lag(**wrong)

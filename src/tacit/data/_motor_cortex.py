@@ -1,10 +1,10 @@
 """A recording from motor cortex with the hand's velocity."""
 
 import os
-from typing import NamedTuple
 
 import numpy as np
 
+from tacit.data._recording import Recording
 from tacit.data._source import Source
 
 M1_FLINT = Source(
@@ -22,14 +22,6 @@ M1_FLINT = Source(
         "as prepared by Burkhart and others"
     ),
 )
-
-
-class Recording(NamedTuple):
-    """Neural activity (bins, channels) and velocity (bins, 2), in order of time."""
-
-    activity: np.ndarray
-    velocity: np.ndarray
-    seconds: float  # of a bin
 
 
 def motor_cortex(path: str | os.PathLike[str] | None = None) -> Recording:

@@ -22,7 +22,7 @@ class Source:
     **Arguments:**
 
     - `name`: its folder, under the one that `TACIT_DATA` names.
-    - `files`: file → SHA-256.
+    - `files`: file → SHA-256; None where it is not known, and the file is taken as it is.
     - `address`: where they are to be had; a file is at `address/file`.
     - `credit`: whose it is, for captions.
     - `remote`: file → its name at the address, where that is another.
@@ -30,7 +30,7 @@ class Source:
     """
 
     name: str
-    files: Mapping[str, str]
+    files: Mapping[str, str | None]
     address: str
     credit: str
     remote: Mapping[str, str] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Source:
                     f"the data set {self.name} is not at hand: there is no {folder / file}; it is "
                     f"to be had from {self.address}"
                 )
-            if found != checksum:
+            if checksum is not None and found != checksum:
                 return (
                     f"{folder / file} is not the file that is meant: its SHA-256 begins "
                     f"{found[:12]}, that of {self.address}/{file} with {checksum[:12]}"
@@ -75,8 +75,12 @@ class Source:
         if path is None and not os.environ.get(VARIABLE):
             raise ValueError(f"path: received none, and {VARIABLE} is not set; give a folder")
         folder = self._place(path)
-        folder.mkdir(parents=True, exist_ok=True)
         for file, checksum in self.files.items():
+            if checksum is None:
+                raise DataMissingError(
+                    f"{self.name}: the checksum of {file} is not known, so it is not fetched; "
+                    f"take it from {self.address} yourself, and put it into {folder}"
+                )
             there = f"{self.address}/{self.remote.get(file, file)}"
             try:
                 with urllib.request.urlopen(there, timeout=60) as reply:
@@ -89,6 +93,7 @@ class Source:
                     f"{there} has changed: its SHA-256 begins {found[:12]}, expected "
                     f"is {checksum[:12]}"
                 )
+            folder.mkdir(parents=True, exist_ok=True)
             part = folder / f".{file}.part"
             part.write_bytes(content)
             part.replace(folder / file)

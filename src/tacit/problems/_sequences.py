@@ -76,16 +76,18 @@ class SequenceLoss(eqx.Module):
 class SequenceBatches(eqx.Module):
     """The same loss on a random draw of the sequences at every step, without replacement.
 
-    Like `SequenceLoss` it is a sum over the batch, times and outputs, with the ½.
+    Like `SequenceLoss` it is a sum over the batch, times and outputs, with the ½. The inputs are
+    kept once, and the response is written as the matrix from a sequence to its outputs: delayed
+    inputs would take as many times the memory as a sequence has steps.
 
     **Arguments:**
 
-    - `designs`: the delayed inputs, (sequences, time, length · inputs).
+    - `inputs`: (sequences, time, inputs).
     - `outputs`: (sequences, time, outputs).
     - `size`: how many sequences a batch has; all of them if there are no more.
     """
 
-    designs: Float[Array, "sequences time entries"]
+    inputs: Float[Array, "sequences time inputs"]
     outputs: Float[Array, "sequences time outputs"]
     size: int = eqx.field(static=True)
     stochastic: bool = eqx.field(static=True, default=True)
@@ -98,7 +100,7 @@ class SequenceBatches(eqx.Module):
             raise ValueError(f"size: received {size!r}, it must be a positive integer")
         with x64_for(outputs.dtype):
             return SequenceBatches(
-                jnp.asarray(_designs(inputs).astype(outputs.dtype)),
+                jnp.asarray(inputs.astype(outputs.dtype)),
                 jnp.asarray(outputs),
                 min(int(size), len(inputs)),
             )
@@ -106,12 +108,24 @@ class SequenceBatches(eqx.Module):
     @precise
     def loss(self, model: Any, *, key: PRNGKeyArray) -> Float[Array, ""]:
         """Half the sum of the squared errors on the batch that `key` draws."""
-        designs, outputs = self.designs, self.outputs
-        if self.size < len(outputs):
-            rows = jax.random.permutation(key, len(outputs))[: self.size]
-            designs, outputs = designs[rows], outputs[rows]
-        columns = _columns(model.impulse_response(outputs.shape[1]))
-        return jnp.sum((designs @ columns - outputs) ** 2) / 2
+        x, y = self.inputs, self.outputs
+        if self.size < len(y):
+            # The largest of random numbers: a seventeenth of the time of a permutation.
+            drawn = jax.random.uniform(key, (len(y),), jnp.float32)
+            rows = jax.lax.top_k(drawn, self.size)[1]
+            x, y = x[rows], y[rows]
+        matrix = _to_outputs(model.impulse_response(y.shape[1]))
+        predicted = x.reshape(len(x), -1) @ matrix
+        return jnp.sum((predicted - y.reshape(len(y), -1)) ** 2) / 2
+
+
+def _to_outputs(
+    response: Float[Array, "time outputs inputs"],
+) -> Float[Array, "time_inputs time_outputs"]:
+    """The matrix from a sequence to its outputs: L_{t−s} at the times s (rows) and t (columns)."""
+    time, outputs, inputs = response.shape
+    rows = [jnp.pad(response[: time - s], ((s, 0), (0, 0), (0, 0))) for s in range(time)]
+    return jnp.stack(rows).transpose(0, 3, 1, 2).reshape(time * inputs, time * outputs)
 
 
 def _columns(response: Float[Array, "length outputs inputs"]) -> Float[Array, "entries outputs"]:

@@ -31,7 +31,7 @@ def test_one_student_equals_back_propagation_by_hand(fig1):
     experiment = fig1.experiment
     x, y, *_ = experiment.data(1)
     n, rate = experiment.width[0], experiment.rate
-    student = experiment.students(np.array([0, 1]), n, salt=1)[1]
+    student = experiment.students(np.array([0, 1]), n, nu_w=experiment.nu_w, salt=1)[1]
     W, F, C = (np.asarray(part) for part in (student.W, student.F, student.C))
     root, epochs = np.sqrt(n), experiment.epochs[4]
     for _ in range(epochs):

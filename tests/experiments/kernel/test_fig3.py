@@ -32,6 +32,35 @@ def test_a_delay_shifts_the_targets_and_nothing_else():
     np.testing.assert_allclose(y_late[:, :5], 0, atol=1e-8)
 
 
+def made(scaled, rnn, start, experiment):
+    """A dataset with these errors by delay, the plain convolution's all one, for two seeds."""
+    rows = [rnn, scaled, np.ones(len(scaled)), start]
+    error = np.broadcast_to(rows, (2, 4, len(scaled)))
+    axes = {"model": ["rnn", "scaled", "plain", "start"], "delay": list(experiment.delay)}
+    runs = xarray.Dataset({"error": (("seed", "model", "delay"), error)}, axes)
+    return runs.expand_dims(step=[1000])
+
+
+def test_the_gap_is_shared_out_where_it_is_largest():
+    fig3 = Fig3(delay=[0, 2, 4], epochs=1000, shown=1000)
+    # At delay 2 the gap is a factor of 8: of 4 between network and kernel, of 2 from there on.
+    runs = made([1.0, 8.0, 2.0], [1.0, 1.0, 1.0], [1.0, 4.0, 1.0], fig3)
+    names = {claim.name: claim for claim in fig3.claims(runs)}
+    share = names["1,000 epochs: the kernel's movement makes the gap"]
+    assert share.measured == pytest.approx(2 / 3)
+    apart = names["1,000 epochs: RNN and scaled convolution match at every delay"]
+    assert apart.measured == pytest.approx(np.log(8))
+    assert names["1,000 epochs: delay costs the RNN"].measured == 1
+    assert names["1,000 epochs: delay costs the scaled convolution"].measured == 2
+
+
+def test_where_the_rnn_was_not_trained_nothing_is_claimed_of_it():
+    fig3 = Fig3(delay=[0, 2], epochs=1000, shown=1000, rnn_epochs=500)
+    names = [claim.name for claim in fig3.claims(made([1.0, 2.0], [np.nan] * 2, [1.0, 2.0], fig3))]
+    assert not any("RNN" in name or "movement" in name for name in names)
+    assert "1,000 epochs: delay costs the scaled convolution" in names
+
+
 def test_the_crossing_is_interpolated():
     experiment = Fig3.from_preset("smoke", delay=[0, 2, 4])
     # By seed and delay: between 2 and 4 in the logarithm, from the start on, never.

@@ -39,9 +39,7 @@ class DynamicsExperiment(WideExperiment):
     sequences: int = fixed(50, "training sequences, and as many for tests", low=1, high=10_000)
     units: int = fixed(4, "hidden units of the teacher", low=1, high=1000)
     decibels: float = fixed(20.0, "signal-to-noise ratio", low=-100, high=200, units="dB")
-    rate: float = fixed(
-        1e-4, "learning rate on the squared error summed over all outputs", low=1e-12, high=10.0
-    )
+    nu_w: float = fixed(0.3, "variance ν_W of teacher and student", low=0.0, high=1.0)
 
     batch_by = "width"
     chunk = {"seed": 10}
@@ -65,14 +63,10 @@ class DynamicsExperiment(WideExperiment):
         return {"model": tuple(MODELS), "step": self.epochs}
 
     def cell(self, batch: Batch) -> Mapping[str, Any]:
-        """One width, all seeds at once: the RNN is trained, both predictions are closed forms.
-
-        The paper's loss is a squared error without ½, so a rate of 1e-4 is one of 2e-4 on ½ Σ (…)²,
-        for which our losses and closed forms are written.
-        """
-        seeds, rate = batch.column("seed"), 2 * self.rate
+        """One width, all seeds at once: the RNN is trained, both predictions are closed forms."""
+        seeds, rate = batch.column("seed"), self.step
         data = [self.data(int(seed)) for seed in seeds]
-        students = self.students(seeds, batch.one("width"), salt=1)
+        students = self.students(seeds, batch.one("width"), nu_w=self.nu_w, salt=1)
         result = descend(
             students,
             Lanes.stack([SequenceLoss.of(x, y) for x, y, *_ in data]),

@@ -17,15 +17,29 @@ class WideExperiment(Experiment):
     """A wide linear RNN, and its impulse response along the training."""
 
     length: int = fixed(10, "time steps T of a sequence", low=1, high=200, units="steps")
-    nu_w: float = fixed(0.3, "variance ν_W of teacher and student", low=0.0, high=1.0)
+    rate: float = fixed(
+        1e-4, "learning rate on the squared error, summed and without ½", low=1e-12, high=10.0
+    )
+
+    @property
+    def step(self) -> float:
+        """The rate on ½ Σ (…)², for which our losses and closed forms are written."""
+        return 2 * self.rate
 
     def students(
-        self, seeds: np.ndarray, width: int, *, inputs: int = 1, outputs: int = 1, salt: int
+        self,
+        seeds: np.ndarray,
+        width: int,
+        *,
+        nu_w: float,
+        inputs: int = 1,
+        outputs: int = 1,
+        salt: int,
     ) -> Lanes[ScaledLinearRNN]:
         """One student per seed, with ν_F = ν_C = 1; another `salt` gives other students."""
         with jax.enable_x64(True):
             key = jax.random.key(salt)
-            return Lanes(_students(key, jnp.asarray(seeds), width, self.nu_w, inputs, outputs))
+            return Lanes(_students(key, jnp.asarray(seeds), width, nu_w, inputs, outputs))
 
     def record(self, steps: Sequence[int]) -> Record:
         """The impulse responses (lane, steps, length, outputs, inputs), recorded as `response`."""

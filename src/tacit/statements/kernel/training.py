@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.statements import residual, slack, statement
+from tacit.statements import Erratum, residual, slack, statement
 from tacit.statements._shared_numbers import Array
 from tacit.statements.kernel._shared import (
     backward,
@@ -16,7 +16,7 @@ from tacit.statements.kernel._shared import (
     run,
     weights,
 )
-from tacit.theory.kernel import lag_weights
+from tacit.theory.kernel import heaviest_lag, lag_weights
 
 _DECAYS = "ν_W < 1"
 
@@ -50,6 +50,42 @@ def equation_22(
     if residual(lag_weights(length, nu_w=nu_w, nu_f=nu_f, nu_c=nu_c), rho) > 1e-12:
         return -np.inf
     return slack(rho[1:], bound)
+
+
+def _peaked(rng: np.random.Generator) -> dict[str, float]:
+    """Variances, half of them with weights that rise at first."""
+    nu_f, nu_c = 10 ** rng.uniform(-0.5, 0.5, size=2)
+    turn = 1 - nu_c * nu_f / (nu_c + nu_f)
+    low, high = (max(turn, 0.02), 0.95) if rng.uniform() < 0.5 else (0.01, turn)
+    return {"nu_w": float(rng.uniform(low, max(high, low))), "nu_f": nu_f, "nu_c": nu_c}
+
+
+@statement(
+    "kernel/heaviest-lag",
+    place="section 3.3, after (22)",
+    words="for ν_W < 1 the weights ρ_j rise up to the first lag j ≥ ν_W/(1 − ν_W) − "
+    "ν_W(1/ν_F + 1/ν_C) and fall from there on; from lag 0 on exactly if "
+    "ν_W ≤ 1 − ν_C ν_F/(ν_C + ν_F)",
+    draw=_peaked,
+    tolerance=1e-12,  # of whole numbers
+    mutations=[{"later": 1}],
+    errata=[
+        Erratum(
+            as_printed="for ν_W < 1 coefficients with higher delay j > 1 are given lower weight",
+            as_corrected="with ν_F = ν_C = 1 this needs ν_W ≤ ½. Beyond that the weights rise "
+            "first, at ν_W = 0.9 up to lag 8, and the bound (22) decays while they do not",
+            constants={"from_start": True},
+        )
+    ],
+)
+def heaviest(
+    nu_w: float, nu_f: float, nu_c: float, *, later: int = 0, from_start: bool = False
+) -> float:
+    """The signs of all differences of (21) written out, against the library's lag."""
+    rho = weights(nu_w, nu_f, nu_c, 300)
+    top = 0 if from_start else heaviest_lag(nu_w=nu_w, nu_f=nu_f, nu_c=nu_c) + later
+    wrong = np.sum(np.diff(rho[: top + 1]) <= 0) + np.sum(np.diff(rho[top:]) > 0)
+    return residual([top, wrong], [np.argmax(rho), 0], scale=1.0)
 
 
 @statement(

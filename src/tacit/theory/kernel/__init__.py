@@ -2,7 +2,7 @@
 
 from tacit.theory.kernel._finite_width import finite_width_gram
 from tacit.theory.kernel._learning_curve import LearningCurve, learning_curve
-from tacit.theory.kernel._limit import lag_weights, limit_kernel, toeplitz
+from tacit.theory.kernel._limit import heaviest_lag, lag_weights, limit_kernel, toeplitz
 from tacit.theory.kernel._nonlinearity import (
     Erf,
     Identity,
@@ -27,6 +27,7 @@ __all__ = [
     "Tanh",
     "finite_width_gram",
     "finite_width_response",
+    "heaviest_lag",
     "lag_weights",
     "learning_curve",
     "limit_kernel",

@@ -1,5 +1,7 @@
 """The kernel of an infinitely wide linear RNN: a weight for each lag."""
 
+import math
+
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
@@ -33,6 +35,36 @@ def lag_weights(
         powers = w ** np.arange(lags.size, dtype=np.float64)
         before = np.concatenate([[0.0], powers[:-1]])  # ν_W^{j−1}, of no account at j = 0
         return c * f * lags * before + (c + f) * powers
+
+
+def heaviest_lag(*, nu_w: Number, nu_f: Number = 1.0, nu_c: Number = 1.0) -> int:
+    """The lag at which ρ_j of `lag_weights` is largest: descent moves it fastest.
+
+    With a = ν_C ν_F and b = ν_C + ν_F, ρ_j = ν_W^{j−1} (a j + b ν_W), so that
+
+        ρ_{j+1} > ρ_j   exactly if   j < ν_W/(1 − ν_W) − ν_W b/a.
+
+    The weights rise up to that lag and fall from there on. They fall from lag 0 on exactly if
+    ν_W ≤ 1 − a/b, which is ½ for ν_F = ν_C = 1; at ν_W = 0.9 the heaviest lag is 8. Of two equal
+    weights it is the earlier one.
+
+    **Arguments:**
+
+    - `nu_w`: the variance of W's entries, below one: at one and beyond the weights never fall.
+    - `nu_f`, `nu_c`: as for `lag_weights`, positive.
+    """
+    w, f, c = (
+        checked_variance(name, value)
+        for name, value in (("nu_w", nu_w), ("nu_f", nu_f), ("nu_c", nu_c))
+    )
+    if not w < 1 or not f * c > 0:
+        raise ValueError(
+            f"nu_w, nu_f, nu_c: received {w:g}, {f:g} and {c:g}; nu_w must be below 1, the others "
+            "positive"
+        )
+    if w == 0:
+        return int(c * f > c + f)  # ρ is (b, a, 0, …)
+    return max(0, math.ceil(w / (1 - w) - w * (c + f) / (c * f)))
 
 
 def toeplitz(x: ArrayLike) -> Float[np.ndarray, "*batch lags_inputs time"]:
