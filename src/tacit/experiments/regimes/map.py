@@ -79,12 +79,8 @@ class Map(RegimeExperiment):
     def cell(self, batch: Batch) -> Mapping[str, Any]:
         length, gamma0 = batch.column("length"), batch.column("gamma0")
         found = self.train(batch, width=self.width, gamma0=gamma0, length=length)
-        students = [
-            ("modes", k, self.nu_w, scale)
-            for k, scale in zip(length.tolist(), gamma0.tolist(), strict=True)
-        ]
+        limit = self.beside_the_limit(found["response"], gamma0=gamma0, length=length)
         at = [border("modes", k, self.nu_w, self.tail, self.goal) for k in length.tolist()]
-        limit = self.beside_the_limit(found["response"], students)
         return {**found, **limit, "chi": gamma0 / np.array(at)}
 
     def claims(self, runs: xarray.Dataset) -> Claims:
@@ -228,8 +224,8 @@ class Map(RegimeExperiment):
     def _along_chi(self, runs: xarray.Dataset) -> list[Mark]:
         """Errors against χ, a line for each length that has a border, and those of the limit."""
         marks: list[Mark] = []
-        lengths = runs["length"].values
-        for shade, k in zip(Shade.family(len(lengths)), lengths, strict=True):
+        shades = Shade.family(runs.sizes["length"])
+        for shade, k in zip(shades, runs["length"].values, strict=True):
             one = runs.sel(length=k)
             places = one["chi"].median("seed").values
             if places.max() > 0:

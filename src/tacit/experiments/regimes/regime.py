@@ -18,7 +18,6 @@ from tacit.theory.regimes import WideFlow, extrapolation_scale, kappa, wide_flow
 
 LIMIT = {
     "distance": Variable("distance beyond k from an infinitely wide student, over the teacher"),
-    "more": Variable("how much more of the teacher is continued than by that student"),
     "wide_error": Variable("relative error of that student on the lags after k"),
     "wide_rotation": Variable("1 − cosine between the kernels of start and end of that student"),
 }
@@ -154,20 +153,28 @@ class RegimeExperiment(Experiment):
         }
 
     def beside_the_limit(
-        self, response: np.ndarray, students: Sequence[tuple[str, int, float, float]]
+        self,
+        response: np.ndarray,
+        *,
+        gamma0: np.ndarray,
+        length: np.ndarray,
+        teacher: np.ndarray | str = "modes",
+        nu_w: np.ndarray | float | None = None,
     ) -> dict[str, np.ndarray]:
-        """`LIMIT` for each response: `students` are their (teacher, k, ν_W, γ₀)."""
+        """`LIMIT` for each learned response; the rest as for `train`."""
+        nu_w = self.nu_w if nu_w is None else nu_w
+        settings = np.broadcast_arrays(teacher, length, nu_w, gamma0)
         rows = []
-        for row, one in zip(response, students, strict=True):
-            wide = wide_student(*one, self.tail, self.goal)
-            beyond = slice(one[1], one[1] + self.tail)
-            target = teacher_response(one[0], one[1] + self.tail)[beyond]
-            size, limit = np.linalg.norm(target), wide.response[beyond]
+        for row, name, k, nu, scale in zip(
+            response, *(each.tolist() for each in settings), strict=True
+        ):
+            wide, beyond = wide_student(name, k, nu, scale, self.tail, self.goal), k + self.tail
+            target, limit = teacher_response(name, beyond)[k:], wide.response[k:]
+            size = np.linalg.norm(target)
             with np.errstate(over="ignore", invalid="ignore"):
-                away = row[beyond] - limit
-                far, more = np.linalg.norm(away) / size, away @ target / size**2
+                far = np.linalg.norm(row[k:beyond] - limit) / size
             wrong = np.linalg.norm(limit - target) / size
-            rows.append((far, more, wrong, kernel_rotation(wide.start, wide.end)))
+            rows.append((far, wrong, kernel_rotation(wide.start, wide.end)))
         return dict(zip(LIMIT, np.transpose(rows), strict=True))
 
     def start(self, width: int, seed: int, nu_w: float) -> Parameters:

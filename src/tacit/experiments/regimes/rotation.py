@@ -58,11 +58,8 @@ class Rotation(RegimeExperiment):
     def cell(self, batch: Batch) -> Mapping[str, Any]:
         length, gamma0 = batch.column("length"), batch.column("gamma0")
         found = self.train(batch, width=batch.one("width"), gamma0=gamma0, length=length)
-        students = [
-            ("modes", k, self.nu_w, scale)
-            for k, scale in zip(length.tolist(), gamma0.tolist(), strict=True)
-        ]
-        return {**found, **self.beside_the_limit(found["response"], students)}
+        limit = self.beside_the_limit(found["response"], gamma0=gamma0, length=length)
+        return {**found, **limit}
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, turned = Claims(PLACE), self.counted(runs, "rotation")

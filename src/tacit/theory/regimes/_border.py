@@ -31,7 +31,7 @@ def extrapolation_scale(
     *,
     length: int,
     nu_w: Number,
-    level: float = 0.5,
+    level: Number = 0.5,
     goal: float = 2e-3,
     largest: float = 30.0,
 ) -> float:
