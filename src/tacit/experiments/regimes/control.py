@@ -37,8 +37,8 @@ class Control(RegimeExperiment):
     width: int = fixed(96, "hidden units n of the student", low=2, high=2000)
 
     presets = {
-        "smoke": dict(length=8, gamma0=(0.03, 0.3, 3.0), seed=range(2), width=32),
-        "quick": dict(length=(6, 8), gamma0=(0.01, 0.1, 1.0, 10.0), seed=range(20)),
+        "smoke": dict(length=8, gamma0=(0.03, 3.0), seed=range(2), width=32),
+        "quick": dict(length=(6, 8), gamma0=(0.01, 0.1, 1.0, 10.0), seed=range(40)),
         "paper": {},
     }
     chunk = {"seed": 5}

@@ -39,13 +39,7 @@ class Floor(RegimeExperiment):
 
     presets = {
         "smoke": dict(
-            gain=(0.5, 1.0),
-            gamma0=1.0,
-            goal=(2e-3, 1e-3),
-            seed=range(2),
-            length=10,
-            width=32,
-            steps=200,
+            gain=(0.5, 1.0), gamma0=1.0, goal=(2e-3, 1e-3), seed=range(3), length=10, width=32
         ),
         "quick": dict(gain=(0.3, 0.5, 1.0), seed=range(20)),
         "paper": {},

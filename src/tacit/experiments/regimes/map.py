@@ -67,7 +67,7 @@ class Map(RegimeExperiment):
     presets = {
         "smoke": dict(length=(4, 8), gamma0=(0.03, 0.3, 3), seed=range(100, 102), width=32),
         "quick": dict(
-            length=(4, 6, 8, 12), gamma0=(0.01, 0.1, 0.3, 1.0, 10.0), seed=range(100, 120)
+            length=(4, 6, 8, 12), gamma0=(0.01, 0.1, 0.3, 1.0, 10.0), seed=range(100, 130)
         ),
         "paper": {},
     }

@@ -40,12 +40,12 @@ class Rotation(RegimeExperiment):
     seed: tuple[int, ...] = swept(range(100, 120), "seed of the student's start", low=0)
 
     presets = {
-        "smoke": dict(width=32, length=8, gamma0=(0.001, 0.003, 0.3, 3), seed=range(100, 102)),
+        "smoke": dict(width=32, length=8, gamma0=(0.001, 0.003, 0.3, 3), seed=range(100, 103)),
         "quick": dict(
             width=(32, 96),
             length=(8, 12),
             gamma0=(0.0003, 0.001, 0.01, 0.1, 0.3, 1.0, 3.0),
-            seed=range(100, 116),
+            seed=range(100, 120),
         ),
         "paper": {},
     }

@@ -29,7 +29,7 @@ class Width(RegimeExperiment):
     length: int = fixed(12, "training length k", low=2, high=LONGEST, units="lags")
 
     presets = {
-        "smoke": dict(width=(16, 32), gamma=(0.5, 1, 2, 4), seed=range(2), length=8, steps=200),
+        "smoke": dict(width=(16, 32), gamma=(0.5, 1, 2, 4), seed=range(3), length=8),
         "quick": dict(width=(16, 32, 64, 128, 256), gamma=(0.5, 1, 2, 4, 8), seed=range(30)),
         "paper": dict(seed=range(20)),
     }
