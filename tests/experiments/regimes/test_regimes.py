@@ -278,9 +278,7 @@ def test_what_is_chance_in_the_rotation():
 
 
 def test_a_teacher_by_another_name():
-    with pytest.raises(
-        ValueError, match="teacher: received 'none', it must be one of modes, two"
-    ):
+    with pytest.raises(ValueError, match="teacher: received 'none', it must be one of modes, two"):
         teacher_response("none", 3)
 
 

@@ -39,7 +39,7 @@ CHANCE = (
 
 
 class Border(RegimeExperiment):
-    """Error beyond k against γ₀ over its border in theory, for several ν_W, teachers and widths."""
+    """Error beyond k against γ₀ over its border in theory, by ν_W, teacher and width."""
 
     id, figure = "regimes/border", "ours: the border"
 
