@@ -197,7 +197,7 @@ class Border(RegimeExperiment):
         error, limit = self.counted(widest, "error"), widest["wide_error"]
         distance = self.counted(ordered, "distance").median(("chi", "teacher"))
         x = Axis("χ = γ₀/γ₀*, from theory", scale="log")
-        y, one = Axis("relative error on the lags after k", limits=(0, 1.2)), VerticalRule(1.0)
+        y, one = Axis("relative error on the lags after k", limits=(0, 1)), VerticalRule(1.0)
         chi = xarray.broadcast(widest["chi"], error)[0]
 
         def lines(x: xarray.DataArray, y: xarray.DataArray, **look: Any) -> list[Mark]:
@@ -218,7 +218,7 @@ class Border(RegimeExperiment):
         norm, over = (lines(at, error, marker="o") for at in (widest["kappa"], chi))
         panels = [
             Panel(f"against κ: no one border, n = {n}", by_kappa, y, [half, *norm]),
-            Panel(f"against χ: one border, n = {n}", x, y, [half, one, *over]),
+            Panel(f"against χ: one border for ν_W < {LARGE:g}, n = {n}", x, y, [half, one, *over]),
             Panel("infinite width", x, y, [half, one, *lines(chi, limit, style="dashed")]),
             Panel(
                 "how far chance takes a student from the limit",
@@ -235,6 +235,7 @@ class Border(RegimeExperiment):
             f"k = 2 × order + {self.extra} lags of {len(self.teacher)} teachers "
             f"({', '.join(self.teacher)}) to a relative error of {self.goal:g}. γ₀* is where the "
             "error beyond k of an infinitely wide student is ½; nothing is fitted. A line a "
-            f"teacher; medians over {len(self.seed)} starts.{self.unconverged(runs)}",
+            f"teacher; medians over {len(self.seed)} starts. At ν_W ≥ {LARGE:g} students of these "
+            f"widths scatter too far about the limit.{self.unconverged(runs)}",
             size=(11.0, 8.6),
         )

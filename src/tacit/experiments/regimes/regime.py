@@ -175,7 +175,7 @@ class RegimeExperiment(Experiment):
                 far = np.linalg.norm(row[k:beyond] - limit) / size
             wrong = np.linalg.norm(limit - target) / size
             rows.append((far, wrong, kernel_rotation(wide.start, wide.end)))
-        return dict(zip(LIMIT, np.transpose(rows), strict=True))
+        return dict(zip(LIMIT, np.array(rows).T, strict=True))
 
     def start(self, width: int, seed: int, nu_w: float) -> Parameters:
         """W, F and C before training; W with the same numbers for all ν_W, times its root."""
