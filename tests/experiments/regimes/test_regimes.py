@@ -3,6 +3,8 @@
 The presets share shapes (twelve lanes), so that two programs of flow serve all six.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import xarray
@@ -10,7 +12,7 @@ import xarray
 from tacit.experiments import find_experiment, load_reference, reproduce
 from tacit.experiments.regimes.border import Border
 from tacit.experiments.regimes.map import Map
-from tacit.experiments.regimes.regime import ORDERS, teacher_response
+from tacit.experiments.regimes.regime import ORDERS, border, teacher_response
 from tacit.experiments.regimes.rotation import Rotation
 from tacit.experiments.regimes.width import Width
 from tacit.measures import hankel, numerical_rank
@@ -70,8 +72,8 @@ def test_the_limit_is_stored_as_the_theory_has_it(runs):
     np.testing.assert_allclose(data["chi"], 0.3 / extrapolation_scale(target, **given), rtol=1e-12)
     # Errors differ by no more than the responses do.
     assert abs(data["error"] - data["wide_error"]) <= data["distance"] + 1e-12
-    border = runs["border"].dataset.sel({"width": 32, "seed": 200})
-    np.testing.assert_allclose(border["wide_error"].sel({"chi": 1.0}), 0.5, atol=0.01)
+    others = runs["border"].dataset.sel({"width": 32, "seed": 200})
+    np.testing.assert_allclose(others["wide_error"].sel({"chi": 1.0}), 0.5, atol=0.01)
 
 
 def test_the_flow_is_that_of_all_parameters(runs):
@@ -102,6 +104,18 @@ def test_teachers_have_the_order_they_are_said_to_have():
         response = teacher_response(name, 40)
         assert numerical_rank(hankel(response), tolerance=1e-6) == order
         assert 0.99 < response[0] < 1.01
+
+
+@pytest.mark.parametrize("nu_w", [0.3, 0.5, 0.8])
+def test_the_borders_on_the_page_are_those_of_the_theory(nu_w):
+    page = (Path(__file__).parents[3] / "docs" / "regimes.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| {nu_w} | modes |"))
+    _, _, _, order, k, scale, norm, _ = (cell.strip() for cell in row.split("|"))
+    assert (int(order), int(k)) == (ORDERS["modes"], 2 * ORDERS["modes"] + 2)
+    found = border("modes", int(k), nu_w, 24, 2e-3)
+    np.testing.assert_allclose(found, float(scale), rtol=0.03)
+    there = kappa(teacher_response("modes", int(k)), found, length=int(k), nu_w=nu_w)
+    np.testing.assert_allclose(there, float(norm), rtol=0.05)
 
 
 def test_errors_and_ranks_of_known_responses():
@@ -294,12 +308,12 @@ def test_the_verdicts_that_matter_are_decided():
     ):
         assert found[name] == "holds"
     claims = load_reference(find_experiment("regimes/border"), "quick").claims
-    border = {c.name: c.verdict for c in claims}
-    assert border["no one border in κ"] == "holds"
+    sides = {c.name: c.verdict for c in claims}
+    assert sides["no one border in κ"] == "holds"
     for side in ("below", "beyond"):
         for nu_w in (0.3, 0.5):
             for teacher in ("two", "close", "five"):
-                assert border[f"ν_W = {nu_w}, {teacher}: {side} the border"] == "holds"
+                assert sides[f"ν_W = {nu_w}, {teacher}: {side} the border"] == "holds"
     claims = load_reference(find_experiment("regimes/width"), "paper").claims
     wide = {c.name: c.verdict for c in claims}
     assert wide["γ = 1, wide: does not"] == "holds"

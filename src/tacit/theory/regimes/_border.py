@@ -38,7 +38,7 @@ def extrapolation_scale(
     """γ₀*, at which the error beyond k of an infinitely wide student passes `level`.
 
     χ = γ₀/γ₀* is the distance from the border. γ₀* depends on teacher, length and ν_W and on
-    nothing else; it is found by `wide_flow`, without a network or a seed, to about 1%.
+    nothing else; it is found by `wide_flow`, without a network or a seed, to a few per cent.
     ∞ if the error is above the level at all γ₀ up to `largest`.
 
     **Arguments:**

@@ -65,9 +65,9 @@ def threshold(
     nu_c: Number = 1.0,
     at: Number = 1.0,
 ) -> float:
-    """The γ₀ at which κ takes the value `at`: where rich learning is estimated to begin.
+    """The γ₀ at which κ takes the value `at`: a first estimate of where rich learning begins.
 
-    Of order one is all that is claimed of `at`.
+    Between settings the κ at the border itself (`extrapolation_scale`) differs ninefold.
     """
     level = float(at)
     if not 0 < level < np.inf:

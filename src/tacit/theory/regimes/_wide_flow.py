@@ -45,7 +45,7 @@ def wide_start(length: int, nu_w: float, *, turns: int = 1) -> Parameters:
 
     Words before f have at most `length` letters, in at most `turns` + 1 runs of equal ones (one
     less if the run next to f is of b). A further turn costs a factor γ₀² and weighs little: a
-    second one changes errors beyond k by less than 0.01.
+    second one changes errors beyond k by less than 0.02.
     """
     words, layer = [""], [""]
     for _ in range(length):
