@@ -243,10 +243,8 @@ class Map(RegimeExperiment):
         chi = first["chi"].median("seed").values
         edge = np.divide(first["gamma0"].values, chi, out=np.full(len(rows), np.nan), where=chi > 0)
         steps = np.stack([rows - 0.5, rows + 0.5], axis=1).ravel()
-        label = "χ = 1, from theory"
-        marks: list[Mark] = [
-            Line(np.repeat(edge, 2), steps, label=label, colour="warning", width=2.2)
-        ]
+        look: dict[str, Any] = dict(label="χ = 1, from theory", colour="warning", width=2.2)
+        marks: list[Mark] = [Line(np.repeat(edge, 2), steps, **look)]
         if lengths.min() <= EDGE < lengths.max():
             between = float(np.searchsorted(lengths, EDGE, side="right")) - 0.5
             marks.append(HorizontalRule(between, label="k = 2 × order", colour="ink"))
