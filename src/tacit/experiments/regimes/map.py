@@ -5,9 +5,9 @@ and how large a state space it uses, against k and against γ₀, at the same tr
 paper finds that wide linear RNNs learn filters with a short memory, another that they find the
 teacher's state space from k > 2d̂ lags; both are corners of this map.
 
-A student extrapolates if its relative error on the lags after k is below ½. The sides of the border
-are taken with room: κ ≤ 0.3 is the kernel side and κ ≥ 1.3 the rich one, between which a trial saw
-the error pass ½ in nine settings.
+A student extrapolates if its relative error on the lags after k is below ½. The border is that of
+an infinitely wide student, computed without training (χ = γ₀/γ₀*, see regimes/border). Its sides
+are taken with room: χ ≤ ¼ and χ ≥ 4.
 """
 
 from collections.abc import Mapping
@@ -16,19 +16,32 @@ from typing import Any
 import numpy as np
 import xarray
 
-from tacit.descent import BoundedStep
-from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Shade, VerticalRule
+from tacit.draw import (
+    Axis,
+    Figure,
+    HorizontalRule,
+    Line,
+    Mark,
+    Panel,
+    Shade,
+    VerticalRule,
+    median_lines,
+)
 from tacit.experiments import Batch, Claims, fixed, swept
 from tacit.experiments.regimes.regime import (
     KERNEL,
     LEVEL,
+    LIMIT,
     LONGEST,
+    NEAR,
     ORDER,
     PLACE,
     RICH,
     RegimeExperiment,
+    border,
 )
 from tacit.measures import crossing
+from tacit.store import Variable
 
 EDGE = 2 * ORDER
 
@@ -37,6 +50,7 @@ class Map(RegimeExperiment):
     """Error beyond k and Hankel rank of a linear RNN, against k and γ₀ at one train error."""
 
     id, figure = "regimes/map", "ours: kernel and lowdim in one plane"
+    version = 2
 
     length: tuple[int, ...] = swept(
         (4, 6, 7, 8, 10, 12), "training length k", low=2, high=LONGEST, units="lags"
@@ -47,87 +61,69 @@ class Map(RegimeExperiment):
         low=1e-4,
         high=10.0,
     )
-    seed: tuple[int, ...] = swept(range(10), "seed of the student's start", low=0)
+    seed: tuple[int, ...] = swept(range(100, 130), "seed of the student's start", low=0)
     width: int = fixed(96, "hidden units n of the student", low=2, high=2000)
 
     presets = {
-        "smoke": dict(
-            length=(4, 8, 10), gamma0=(0.03, 0.3, 3), seed=range(2), width=32, steps=2000
+        "smoke": dict(length=(4, 8), gamma0=(0.03, 0.3, 3), seed=range(100, 102), width=32),
+        "quick": dict(
+            length=(4, 6, 8, 12), gamma0=(0.01, 0.1, 0.3, 1.0, 10.0), seed=range(100, 130)
         ),
-        "quick": dict(length=(4, 6, 8, 12), gamma0=(0.01, 0.1, 0.3, 1.0, 10.0), seed=range(40)),
-        "paper": dict(seed=range(30)),
+        "paper": {},
     }
     chunk = {"seed": 5}
 
+    def variables(self) -> dict[str, Variable]:
+        return {**super().variables(), **LIMIT, "chi": Variable("χ = γ₀/γ₀*, predicted")}
+
     def cell(self, batch: Batch) -> Mapping[str, Any]:
-        return self.train(
-            batch,
-            BoundedStep(self.fraction),
-            width=self.width,
-            gamma0=batch.column("gamma0"),
-            length=batch.column("length"),
-        )
+        length, gamma0 = batch.column("length"), batch.column("gamma0")
+        found = self.train(batch, width=self.width, gamma0=gamma0, length=length)
+        limit = self.beside_the_limit(found["response"], gamma0=gamma0, length=length)
+        at = [border("modes", k, self.nu_w, self.tail, self.goal) for k in length.tolist()]
+        return {**found, **limit, "chi": gamma0 / np.array(at)}
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, cells = Claims(PLACE), ("length", "gamma0")
-        error, kappa = self.counted(runs, "error"), runs["kappa"]
+        error, chi = self.counted(runs, "error"), runs["chi"]
         length = error["length"]
-        rich = error.where((length > EDGE) & (kappa >= RICH))
         claim.median(
             "long and rich: extrapolates",
-            rich.median(cells, skipna=True),
+            error.where((length > EDGE) & (chi >= RICH)).max(cells),
             at_most=LEVEL,
-            says=f"With k > 2d̂ = {EDGE} and κ ≥ {RICH}, the median relative error over all "
-            f"such cells is at most {LEVEL}, in the median over seeds.",
-        )
-        claim.median(
-            "long and rich: everywhere",
-            rich.max(cells),
-            at_most=LEVEL,
-            says=f"With k > 2d̂ = {EDGE} and κ ≥ {RICH}, the worst relative error over all "
-            f"such cells is at most {LEVEL}, in the median over seeds.",
+            says=f"With k > 2d̂ = {EDGE} and χ ≥ {RICH:g}, the worst relative error over all "
+            f"such cells is at most {LEVEL}.",
         )
         claim.median(
             "long but kernel: does not",
-            error.where((length > EDGE) & (kappa <= KERNEL)).min(cells),
+            error.where((length > EDGE) & (chi <= KERNEL)).min(cells),
             at_least=LEVEL,
-            says=f"With k > 2d̂ but κ ≤ {KERNEL}, the best relative error over all such cells "
+            says=f"With k > 2d̂ but χ ≤ {KERNEL}, the best relative error over all such cells "
             f"is at least {LEVEL}.",
         )
         claim.median(
             "short: does not, at any γ₀",
-            error.where(length < EDGE).min(cells),
+            error.where(length < EDGE - 1).min(cells),
             at_least=LEVEL,
-            says=f"With k < 2d̂, the best relative error over all γ₀ is at least {LEVEL}.",
+            says=f"With k < 2d̂ − 1, the best relative error over all γ₀ is at least {LEVEL}.",
         )
-        claim.median(
-            "k = 2d̂: does not, at any γ₀",
-            error.where(length == EDGE).min(cells),
-            at_least=LEVEL,
-            says=f"With k = 2d̂ exactly, the best relative error over all γ₀ is at least {LEVEL}.",
-        )
+        distance = self.counted(runs, "distance")
+        for name, among in (("all k", length > 0), ("k = 2d̂", length == EDGE)):
+            claim.median(
+                f"{name}: follows the limit",
+                distance.where(among).median(cells, skipna=True),
+                at_most=NEAR,
+                says=f"Over the map ({name}), students are at most {NEAR} of the teacher away, "
+                "beyond k, from infinitely wide ones, in the median over cells.",
+            )
         self._claim_falls(claim, error)
         self._claim_ranks(claim, runs)
-        threshold = self.thresholds(runs).median("length", skipna=True)
-        words = "For k > 2d̂ the error passes ½ at a κ of order one: in the median over lengths it"
-        claim.median(
-            f"threshold: κ above {KERNEL}",
-            threshold,
-            at_least=KERNEL,
-            says=f"{words} is at least {KERNEL}.",
-        )
-        claim.median(
-            f"threshold: κ below {RICH}",
-            threshold,
-            at_most=RICH,
-            says=f"{words} is at most {RICH}.",
-        )
-        claim.median(
-            "runs converge",
-            self.counts(runs).mean(cells),
-            at_least=0.9,
-            says=f"In most seeds at least 90% of the runs reach a relative train error of "
-            f"{self.goal:g} within {self.steps:,} steps.",
+        claim.between(
+            "the border in χ",
+            self.thresholds(runs).median("length", skipna=True),
+            at_least=0.5,
+            at_most=2,
+            says="For k > 2d̂ the error passes ½ at χ between ½ and 2, in the median over lengths.",
         )
         return claim
 
@@ -173,15 +169,15 @@ class Map(RegimeExperiment):
         )
 
     def thresholds(self, runs: xarray.Dataset) -> xarray.DataArray:
-        """κ at which the error first falls to ½ along γ₀, by (length, seed); NaN if it never does.
+        """χ at which the error first falls to ½ along γ₀, by (length, seed); NaN if it never does.
 
-        The logarithm of κ is interpolated between the two neighbours on the grid.
+        The logarithm of χ is interpolated between the two neighbours on the grid.
         """
         runs = runs.sortby("gamma0").transpose("length", "seed", "gamma0", ...)
         runs = runs.isel(length=np.flatnonzero(runs["length"] > EDGE))
         error = self.counted(runs, "error")
         found = crossing(
-            runs["kappa"], error, LEVEL, falling=True, log_x=True, never=np.nan, at_start=np.nan
+            runs["chi"], error, LEVEL, falling=True, log_x=True, never=np.nan, at_start=np.nan
         )
         return error.isel(gamma0=0, drop=True).copy(data=found)
 
@@ -192,15 +188,15 @@ class Map(RegimeExperiment):
         error, rank = "relative error on the lags after k", "Hankel rank"
         look: dict[str, Any] = dict(annotate=small, marks=borders)
         cut = Panel(
-            "the same errors against κ",
-            Axis("κ = γ₀ × the teacher's norm in the kernel", scale="log"),
+            "the same errors against χ",
+            Axis("χ = γ₀/γ₀*, from theory", scale="log"),
             Axis(error, limits=(0, None)),
             [
-                VerticalRule(1.0, label="κ = 1", colour="warning", style="solid"),
+                VerticalRule(1.0, label="χ = 1", colour="warning", style="solid"),
                 HorizontalRule(LEVEL, label="½"),
-                *self.along_kappa(ordered, "error", Shade.family(len(lengths)), dotted=EDGE),
+                *self._along_chi(ordered),
             ],
-            note="dotted: k ≤ 2 × order; bands: the middle half of the starts",
+            note="dashed: infinitely wide students; bands: the middle half of the starts",
         )
         return Figure(
             "Two theories, one map: extrapolation needs a long enough sequence and a rich enough "
@@ -217,28 +213,38 @@ class Map(RegimeExperiment):
             caption=f"Linear RNNs of width {self.width} with their output divided by γ = γ₀ √n and "
             f"centred, trained on the first k lags of a teacher of order {ORDER} until their "
             f"relative error there is {self.goal:g}. Medians over {len(self.seed)} "
-            "starts. Gradient descent with an adaptive step; for γ₀ > 1 the rate of W is divided "
-            f"by γ₀. Error: on the {self.tail} lags after k, relative to the teacher's. Rank: "
-            f"Hankel singular values above {self.tolerance:.0%} of the largest. "
-            "Red: κ = 1, where κ is γ₀ times the teacher's norm in the kernel, computed without "
+            f"starts, gradient flow. Error: on the {self.tail} lags after k, relative to the "
+            f"teacher's. Rank: Hankel singular values above {self.tolerance:.0%} of the largest. "
+            "Red: χ = 1, where the error of an infinitely wide student is ½, computed without "
             "training; dashed: k = 2 × order. Hatched: fewer than half of the runs converged."
             f"{self.unconverged(runs)}",
             size=(11.0, 8.6),
         )
 
+    def _along_chi(self, runs: xarray.Dataset) -> list[Mark]:
+        """Errors against χ, a line for each length that has a border, and those of the limit."""
+        marks: list[Mark] = []
+        shades = Shade.family(runs.sizes["length"])
+        for shade, k in zip(shades, runs["length"].values, strict=True):
+            one = runs.sel(length=k)
+            places = one["chi"].median("seed").values
+            if places.max() > 0:
+                values = self.counted(one, "error").assign_coords(gamma0=places)
+                marks += median_lines(values, "gamma0", label=f"k = {k}", colour=shade)
+                limit = one["wide_error"].median("seed").values
+                marks.append(Line(places, limit, colour=shade, style="dashed", width=1.0))
+        return marks
+
     def _borders(self, runs: xarray.Dataset) -> list[Mark]:
-        """κ = 1 as predicted, a step line through the rows, and k = 2d̂."""
+        """χ = 1 as predicted, a step line through the rows, and k = 2d̂."""
         lengths = runs["length"].values
         rows = np.arange(len(lengths), dtype=float)
-        # κ is proportional to γ₀, so that any column tells where it is 1.
-        first = runs.isel(gamma0=0)
-        with np.errstate(divide="ignore"):
-            edge = first["gamma0"].values / first["kappa"].median("seed").values
+        first = runs.isel(gamma0=0)  # χ is proportional to γ₀: any column tells where it is 1
+        chi = first["chi"].median("seed").values
+        edge = np.divide(first["gamma0"].values, chi, out=np.full(len(rows), np.nan), where=chi > 0)
         steps = np.stack([rows - 0.5, rows + 0.5], axis=1).ravel()
-        label = "κ = 1: the kernel begins to turn"
-        marks: list[Mark] = [
-            Line(np.repeat(edge, 2), steps, label=label, colour="warning", width=2.2)
-        ]
+        look: dict[str, Any] = dict(label="χ = 1, from theory", colour="warning", width=2.2)
+        marks: list[Mark] = [Line(np.repeat(edge, 2), steps, **look)]
         if lengths.min() <= EDGE < lengths.max():
             between = float(np.searchsorted(lengths, EDGE, side="right")) - 0.5
             marks.append(HorizontalRule(between, label="k = 2 × order", colour="ink"))

@@ -1,26 +1,42 @@
 """Students between the two regimes: what the experiments of regimes train, measure and draw."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import xarray
 
-from tacit.descent import AbstractMethod, GradientFlow, Lanes, Stop, descend
-from tacit.draw import Axis, Colour, Heatmap, Line, Mark, Panel, VerticalRule, median_lines
+from tacit.descent import GaussNewton, GradientFlow, Lanes, Stop, descend
+from tacit.draw import Axis, Heatmap, Line, Mark, Panel, VerticalRule, median_lines
 from tacit.experiments import Batch, Experiment, Variable, fixed
 from tacit.measures import hankel, kernel_rotation, numerical_rank, relative_change
 from tacit.models import ScaledLinearRNN
 from tacit.problems import CentredResponse
 from tacit.theory.kernel import finite_width_gram, finite_width_response
-from tacit.theory.regimes import kappa
+from tacit.theory.regimes import WideFlow, extrapolation_scale, kappa, wide_flow
 
+LIMIT = {
+    "distance": Variable("distance beyond k from an infinitely wide student, over the teacher"),
+    "wide_error": Variable("relative error of that student on the lags after k"),
+    "wide_rotation": Variable("1 − cosine between the kernels of start and end of that student"),
+}
 PLACE = "regimes (ours)"
-ORDER = 3  # d̂, of the teacher with three modes
 LONGEST = 14  # lags that all runs compute, whatever they train on: they share one program
 LEVEL = 0.5  # a student with less relative error than this is said to extrapolate
-KERNEL, RICH = 0.3, 1.3  # κ between which the error passes the level, in nine settings of a trial
-TEACHERS = {"modes": "three modes", "delay": "a delay of 3", "average": "an average over 4 lags"}
+KERNEL, RICH = 0.25, 4.0  # χ on the two sides of the border, with room
+NEAR = 0.25  # a response this near the limit's, half the level, is on its side of the border
+# Modes as (weight, radius, angle): the response is Σ weight · radius^j · cos(angle · j).
+MODES = {
+    "modes": ((0.5, 0.95, 0), (0.25, 0.5, 0), (0.25, 0.8, np.pi)),
+    "two": ((0.6, 0.9, 0), (0.4, 0.7, np.pi)),
+    "close": ((1 / 3, 0.9, 0), (1 / 3, 0.75, 0), (1 / 3, 0.55, 0)),
+    "five": ((0.3, 0.95, 0), (0.15, 0.3, 0), (0.2, 0.85, np.pi), (0.35, 0.85, 1.6)),
+}
+ORDERS = {"modes": 3, "two": 2, "close": 3, "five": 5}
+ORDER = ORDERS["modes"]  # d̂
+TEACHERS = {"modes": "three modes", "two": "two modes", "close": "three close modes"}
+TEACHERS |= {"five": "five modes", "delay": "a delay of 3", "average": "an average over 4 lags"}
 
 Parameters = tuple[np.ndarray, np.ndarray, np.ndarray]  # W, F and C
 
@@ -28,13 +44,13 @@ Parameters = tuple[np.ndarray, np.ndarray, np.ndarray]  # W, F and C
 def teacher_response(teacher: str, lags: int) -> np.ndarray:
     """The impulse response L* of a teacher.
 
-    `modes` is ½ · 0.95^j + ¼ · 0.5^j + ¼ · (−0.8)^j, of order 3 and with a long memory; the others
-    are filters of four taps: `delay` is 1 at lag 3, `average` is ½ at lags 0 to 3. All have about
-    the same size.
+    `modes` is ½ · 0.95^j + ¼ · 0.5^j + ¼ · (−0.8)^j, of order 3 and with a long memory; `MODES` has
+    others. `delay` and `average` are filters of four taps: 1 at lag 3, and ½ at lags 0 to 3. All
+    have about the same size.
     """
     j = np.arange(lags)
-    if teacher == "modes":
-        return 0.5 * 0.95**j + 0.25 * 0.5**j + 0.25 * (-0.8) ** j
+    if teacher in MODES:
+        return sum((a * r**j * np.cos(angle * j) for a, r, angle in MODES[teacher]), np.zeros(lags))
     if teacher == "delay":
         return (j == 3).astype(float)
     if teacher == "average":
@@ -49,10 +65,8 @@ class RegimeExperiment(Experiment):
     goal: float = fixed(
         2e-3, "relative error on the trained lags at which a run ends", low=1e-8, high=0.5
     )
-    steps: int = fixed(20_000, "cap on the steps of a run", low=1, high=10_000_000)
-    fraction: float = fixed(
-        0.3, "step c, over the bound ‖G‖ + γ₀ ‖L − L*‖₁ on the curvature", low=1e-3, high=1.0
-    )
+    steps: int = fixed(2_000, "cap on the steps of the flow's solver", low=1, high=10_000_000)
+    rtol: float = fixed(1e-3, "tolerance of the flow's solver", low=1e-10, high=0.1)
     tail: int = fixed(24, "lags after k on which a student is judged", low=1, high=200)
     tolerance: float = fixed(
         0.01, "Hankel singular values above this part of the largest are counted", low=0, high=0.5
@@ -78,26 +92,24 @@ class RegimeExperiment(Experiment):
     def train(
         self,
         batch: Batch,
-        method: AbstractMethod,
         *,
         width: int,
         gamma0: np.ndarray,
         length: np.ndarray,
         teacher: np.ndarray | str = "modes",
-        gain: np.ndarray | float = 1.0,
+        nu_w: np.ndarray | float | None = None,
         goal: np.ndarray | None = None,
     ) -> dict[str, Any]:
-        """Students of one width, one for each cell, as one program, and what came of them.
+        """Students of one width, one for each cell, flow as one program, and what came of them.
 
-        Those of one seed and gain start at the same parameters, whatever γ₀, length and teacher
-        are. Under `BoundedStep` the rate of W is divided by γ₀ where γ₀ > 1; gradient flow is that
-        of all parameters alike.
+        Those of one seed start at the same numbers, whatever γ₀, length and teacher are, and W at
+        the same ones times √ν_W.
         """
         cells, lags = range(len(batch)), LONGEST + self.tail
-        is_flow = isinstance(method, GradientFlow)
-        names, gains = (np.broadcast_to(each, len(batch)) for each in (teacher, gain))
+        nu_w = self.nu_w if nu_w is None else nu_w
+        names, nus = (np.broadcast_to(each, len(batch)) for each in (teacher, nu_w))
         target = np.stack([teacher_response(str(name), lags) for name in names])
-        keys = list(zip(batch.column("seed").tolist(), gains.tolist(), strict=True))
+        keys = list(zip(batch.column("seed").tolist(), nus.tolist(), strict=True))
         starts = {key: self.start(width, *key) for key in keys}
         initial = {key: finite_width_response(*starts[key], lags)[:, 0, 0] for key in starts}
         gamma, goals = gamma0 * np.sqrt(width), self.goal if goal is None else goal
@@ -107,7 +119,6 @@ class RegimeExperiment(Experiment):
                 initial[keys[i]][:LONGEST],
                 length=int(length[i]),
                 gamma=gamma[i],
-                w_rate=1.0 if is_flow else 1 / max(1.0, gamma0[i]),
             )
             for i in cells
         ]
@@ -116,8 +127,8 @@ class RegimeExperiment(Experiment):
         result = descend(
             Lanes.stack([ScaledLinearRNN(*starts[key]) for key in keys]),
             Lanes.stack(problems),
-            method,
-            rate=gamma**2 if is_flow else None,  # `BoundedStep` is told γ² by the problem
+            GradientFlow(GaussNewton(), rtol=self.rtol, atol=self.rtol),
+            rate=gamma**2,
             stop=Stop(self.steps, loss=0.5 * (goals * size) ** 2, diverged=1e6),
             title=batch.label,
         )
@@ -133,8 +144,7 @@ class RegimeExperiment(Experiment):
             "steps_made": result.steps,
             "time": result.report["time"],
             "kappa": [
-                kappa(target[i], gamma0[i], length=int(length[i]), nu_w=self.nu_w * gains[i] ** 2)
-                for i in cells
+                kappa(target[i], gamma0[i], length=int(length[i]), nu_w=nus[i]) for i in cells
             ],
             "rotation": [kernel_rotation(*pair) for pair in kernels],
             "change": [relative_change(*pair) for pair in kernels],
@@ -142,10 +152,35 @@ class RegimeExperiment(Experiment):
             **self.judge(learned, target, length),
         }
 
-    def start(self, width: int, seed: int, gain: float) -> Parameters:
-        """W, F and C before training; W times the gain, with the same numbers for all gains."""
+    def beside_the_limit(
+        self,
+        response: np.ndarray,
+        *,
+        gamma0: np.ndarray,
+        length: np.ndarray,
+        teacher: np.ndarray | str = "modes",
+        nu_w: np.ndarray | float | None = None,
+    ) -> dict[str, np.ndarray]:
+        """`LIMIT` for each learned response; the rest as for `train`."""
+        nu_w = self.nu_w if nu_w is None else nu_w
+        settings = np.broadcast_arrays(teacher, length, nu_w, gamma0)
+        rows = []
+        for row, name, k, nu, scale in zip(
+            response, *(each.tolist() for each in settings), strict=True
+        ):
+            wide, beyond = wide_student(name, k, nu, scale, self.tail, self.goal), k + self.tail
+            target, limit = teacher_response(name, beyond)[k:], wide.response[k:]
+            size = np.linalg.norm(target)
+            with np.errstate(over="ignore", invalid="ignore"):
+                far = np.linalg.norm(row[k:beyond] - limit) / size
+            wrong = np.linalg.norm(limit - target) / size
+            rows.append((far, wrong, kernel_rotation(wide.start, wide.end)))
+        return dict(zip(LIMIT, np.array(rows).T, strict=True))
+
+    def start(self, width: int, seed: int, nu_w: float) -> Parameters:
+        """W, F and C before training; W with the same numbers for all ν_W, times its root."""
         rng = np.random.default_rng([2026, seed, width])
-        W = gain * np.sqrt(self.nu_w) * rng.normal(size=(width, width))
+        W = np.sqrt(nu_w) * rng.normal(size=(width, width))
         return W, rng.normal(size=(width, 1)), rng.normal(size=(1, width))
 
     def judge(
@@ -206,19 +241,6 @@ class RegimeExperiment(Experiment):
             [Heatmap(gamma0, rows, table, **look), *marks],
         )
 
-    def along_kappa(
-        self, runs: xarray.Dataset, name: str, colours: Sequence[Colour], *, dotted: int = 0
-    ) -> list[Mark]:
-        """A number against κ, one line for each length; dotted up to the length `dotted`."""
-        marks: list[Mark] = []
-        for colour, k in zip(colours, runs["length"].values, strict=True):
-            one = runs.sel(length=k)
-            places = one["kappa"].median("seed").values
-            values = self.counted(one, name).assign_coords(gamma0=places)
-            style = "solid" if k > dotted else "dotted"
-            marks += median_lines(values, "gamma0", label=f"k = {k}", colour=colour, style=style)
-        return marks
-
     def responses(self, runs: xarray.Dataset, k: int, title: str, teacher: str = "modes") -> Panel:
         """What students of one length learned at both ends of γ₀, beside the teacher."""
         lags, ends = np.arange(k + self.tail), runs["gamma0"].values[[0, -1]]
@@ -236,6 +258,22 @@ class RegimeExperiment(Experiment):
             Line(lags, target, label="teacher", colour="ink", style="dotted", width=2.0),
         ]
         return Panel(title, Axis("lag"), Axis("impulse response"), marks)
+
+
+@lru_cache(maxsize=4096)
+def border(teacher: str, length: int, nu_w: float, tail: int, goal: float) -> float:
+    """γ₀*, at which an infinitely wide student of a teacher passes ½; ∞ if it never does."""
+    target = teacher_response(teacher, length + tail)
+    return extrapolation_scale(target, length=length, nu_w=nu_w, level=LEVEL, goal=goal)
+
+
+@lru_cache(maxsize=4096)
+def wide_student(
+    teacher: str, length: int, nu_w: float, gamma0: float, tail: int, goal: float
+) -> WideFlow:
+    """An infinitely wide student at the end of its training."""
+    target = teacher_response(teacher, length + tail)
+    return wide_flow(target, gamma0, length=length, nu_w=nu_w, goal=goal)
 
 
 def _gram(parameters: Parameters, length: int) -> np.ndarray:

@@ -1,10 +1,24 @@
-"""Between the kernel regime and the rich one: scales, limits and the estimated border (ours)."""
+"""Between the kernel regime and the rich one: scales, limits and the border (ours)."""
 
+from tacit.theory.regimes._border import extrapolation_scale, wide_error
+from tacit.theory.regimes._first_correction import first_correction
 from tacit.theory.regimes._kernel_corner import (
     kappa,
     kernel_norm,
     kernel_response,
     threshold,
 )
+from tacit.theory.regimes._wide_flow import WideFlow, wide_flow, wide_start
 
-__all__ = ["kappa", "kernel_norm", "kernel_response", "threshold"]
+__all__ = [
+    "WideFlow",
+    "extrapolation_scale",
+    "first_correction",
+    "kappa",
+    "kernel_norm",
+    "kernel_response",
+    "threshold",
+    "wide_error",
+    "wide_flow",
+    "wide_start",
+]

@@ -24,7 +24,7 @@ def kernel_norm(
     - `length`: the training length k.
     - `nu_w`, `nu_f`, `nu_c`: as for `tacit.theory.kernel.lag_weights`.
     """
-    response = _checked(target, length)[:length]
+    response = checked_target(target, length)[:length]
     rho = lag_weights(length, nu_w=nu_w, nu_f=nu_f, nu_c=nu_c)
     squares = np.sum(response**2, axis=tuple(range(1, response.ndim)))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -52,7 +52,7 @@ def kappa(
     - `gamma0`: γ₀, a number or an array.
     - the rest as for `kernel_norm`.
     """
-    scale = _checked_scale(gamma0)
+    scale = checked_scale(gamma0)
     return scale * kernel_norm(target, length=length, nu_w=nu_w, nu_f=nu_f, nu_c=nu_c)
 
 
@@ -65,9 +65,9 @@ def threshold(
     nu_c: Number = 1.0,
     at: Number = 1.0,
 ) -> float:
-    """The γ₀ at which κ takes the value `at`: where rich learning is estimated to begin.
+    """The γ₀ at which κ takes the value `at`: a first estimate of where rich learning begins.
 
-    Of order one is all that is claimed of `at`.
+    Between settings the κ at the border itself (`extrapolation_scale`) differs ninefold.
     """
     level = float(at)
     if not 0 < level < np.inf:
@@ -97,7 +97,7 @@ def kernel_response(
     - `times`: τ ≥ 0, of any shape, ∞ too. Its axes come before those of the response.
     - the rest as for `kernel_norm`.
     """
-    response = _checked(target, length)
+    response = checked_target(target, length)
     tau = np.asarray(times, np.float64)
     if not np.all(tau >= 0):
         raise ValueError(f"times: received {times!r}, they must not be negative")
@@ -109,7 +109,7 @@ def kernel_response(
     return learned.reshape(*learned.shape, *(1,) * (response.ndim - 1)) * response
 
 
-def _checked(target: Any, length: int) -> Float[np.ndarray, " lags *entries"]:
+def checked_target(target: Any, length: int) -> Float[np.ndarray, " lags *entries"]:
     response = np.asarray(target)
     if response.dtype.kind not in "fiu" or response.ndim not in (1, 3) or 0 in response.shape:
         raise ValueError(
@@ -127,7 +127,7 @@ def _checked(target: Any, length: int) -> Float[np.ndarray, " lags *entries"]:
     return response.astype(np.float64)
 
 
-def _checked_scale(gamma0: Any) -> Float[np.ndarray, "..."]:
+def checked_scale(gamma0: Any) -> Float[np.ndarray, "..."]:
     scale = np.asarray(gamma0, np.float64)
     if not np.all((scale >= 0) & (scale < np.inf)):
         raise ValueError(f"gamma0: received {gamma0!r}, it must be finite and not negative")
