@@ -26,6 +26,7 @@ class Chaos(FigS1):
     """Epochs to learn a task over g and N, beside the Lyapunov exponent at the start."""
 
     id, figure, version = "connectivity/chaos", "ours: through the edge of chaos", 1
+    published = {}
 
     width: tuple[int, ...] = (32, 64, 128, 256)
     g: tuple[float, ...] = (0.0, 0.3, 0.6, 0.9, 1.2, 1.5, 1.8, 2.1, 2.4, 2.7, 3.0)
