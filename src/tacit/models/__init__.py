@@ -12,7 +12,12 @@ from tacit.models._scaled_conv import ScaledConv
 from tacit.models._scaled_linear_rnn import ScaledLinearRNN
 from tacit.models._stacked_lstm import StackedLSTM
 from tacit.models._transition import AbstractTransition
-from tacit.models._xavier import xavier_gated, xavier_linear_rnn
+from tacit.models._xavier import (
+    keras_gated,
+    keras_linear_rnn,
+    xavier_gated,
+    xavier_linear_rnn,
+)
 
 __all__ = [
     "BY_MAPS",
@@ -33,6 +38,8 @@ __all__ = [
     "Symmetric",
     "identity",
     "impulse_responses",
+    "keras_gated",
+    "keras_linear_rnn",
     "random_linear_rnns",
     "xavier_gated",
     "xavier_linear_rnn",

@@ -73,6 +73,18 @@ class EmpiricalLoss(eqx.Module):
         return _weighted(self.targets, self.weights)
 
     @precise
+    def with_random_labels(self, *, after: int, key: PRNGKeyArray) -> "EmpiricalLoss":
+        """The same inputs; targets of the steps from `after` on are N(0, 1), whatever the inputs.
+
+        Noisy labels in time: sequences of length `after` keep theirs.
+        """
+        noise = jax.random.normal(
+            jax.random.fold_in(key, 1), self.targets.shape, self.targets.dtype
+        )
+        later = jnp.arange(self.targets.shape[1])[:, None] >= after
+        return EmpiricalLoss(self.inputs, jnp.where(later, noise, self.targets), self.weights)
+
+    @precise
     def error_by_step(self, model: Any) -> Float[Array, " time"]:
         """The mean squared error at each step, whatever its weight.
 

@@ -1,14 +1,16 @@
 """memoryless/fig3: descent by entries, spectra, the smallest preset, claims on known data."""
 
 import numpy as np
+import optax
 import pytest
 import xarray
 
 from tacit.descent import Stop, descend
 from tacit.experiments import UsageError
-from tacit.experiments.memoryless.fig3 import Fig3, spectrum, symmetric_descent
+from tacit.experiments.memoryless.fig3 import Fig3, by_entries
 from tacit.problems import half_population_loss, memoryless_teacher
 from tacit.reproduction import reproduce
+from tacit.theory.memoryless import spectrum
 
 
 @pytest.fixture(scope="module")
@@ -17,25 +19,35 @@ def smoke(tmp_path_factory):
     return reproduce("memoryless/fig3", preset="smoke", results=tmp_path_factory.mktemp("results"))
 
 
-def test_symmetric_parameters_make_the_steps_of_free_entries():
-    student = Fig3(width=6).student("symmetric", 0)
-    k, rate, steps = 4, 0.05, 100
+def gradients(A, B, C, k):
+    """(5)-(7), on free entries, for w* = 1."""
+    X = [np.linalg.matrix_power(A, j) @ B for j in range(k)]
+    Y = [np.linalg.matrix_power(A.T, j) @ C.T for j in range(k)]
+    r = [(C @ X[j])[0, 0] - (j == 0) for j in range(k)]
+    by_A = sum(r[i] * Y[j] @ X[i - 1 - j].T for i in range(1, k) for j in range(i))
+    return by_A, sum(r[j] * Y[j] for j in range(k)), sum(r[j] * X[j].T for j in range(k))
+
+
+@pytest.mark.parametrize(("method", "rate"), [("gd", 0.05), ("adam", 1e-3)])
+def test_symmetric_parameters_make_the_steps_of_free_entries(method, rate):
+    student, k, steps = Fig3(width=6).student("symmetric", 0), 4, 100
     problem = half_population_loss(memoryless_teacher(1.0), k)
-    end = descend(student, problem, symmetric_descent(), stop=Stop(steps), rate=rate).model
-    A, B = np.asarray(student.transition.matrix()), np.asarray(student.B)
-    start = A
-    C = B.T
-    for _ in range(steps):  # (5)-(7), on free entries
-        X = [np.linalg.matrix_power(A, j) @ B for j in range(k)]
-        Y = [np.linalg.matrix_power(A.T, j) @ C.T for j in range(k)]
-        r = [(C @ X[j])[0, 0] - (j == 0) for j in range(k)]
-        by_A = sum(r[i] * Y[j] @ X[i - 1 - j].T for i in range(1, k) for j in range(i))
-        by_B, by_C = sum(r[j] * Y[j] for j in range(k)), sum(r[j] * X[j].T for j in range(k))
-        A, B, C = A - rate * by_A, B - rate * by_B, C - rate * by_C
+    step = by_entries(optax.sgd(1.0) if method == "gd" else optax.adam(1.0))
+    end = descend(student, problem, step, stop=Stop(steps), rate=rate).model
+    start, B = np.asarray(student.transition.matrix()), np.asarray(student.B)
+    weights, first, second = [start, B, B.T], [0.0] * 3, [0.0] * 3
+    for t in range(1, steps + 1):
+        for place, g in enumerate(gradients(*weights, k)):
+            first[place] = 0.9 * first[place] + 0.1 * g
+            second[place] = 0.999 * second[place] + 0.001 * g**2
+            if method == "adam":
+                g = first[place] / (1 - 0.9**t)
+                g = g / (np.sqrt(second[place] / (1 - 0.999**t)) + 1e-8)
+            weights[place] = weights[place] - rate * g
     found = np.asarray(end.transition.matrix())
-    np.testing.assert_allclose(found, A, atol=1e-12)
-    np.testing.assert_allclose(np.asarray(end.B), B, atol=1e-12)
-    np.testing.assert_allclose(C, B.T, atol=1e-12)
+    np.testing.assert_allclose(found, weights[0], atol=1e-10)
+    np.testing.assert_allclose(np.asarray(end.B), weights[1], atol=1e-10)
+    np.testing.assert_allclose(weights[2], weights[1].T, atol=1e-10)
     assert np.max(np.abs(found - start)) > 0.01  # it moved
 
 
@@ -66,7 +78,7 @@ def test_the_smallest_preset_stores_what_its_spectra_say(smoke):
     data = smoke.dataset
     largest = (data["eigenvalue"] * data["projection"]).max("mode")
     np.testing.assert_allclose(data["slackness"].values, largest.values, rtol=1e-12)
-    symmetric = data.sel(start=["identity", "symmetric"])
+    symmetric = data.sel(start=["symmetric"])
     norm = np.sqrt(((symmetric["eigenvalue"] * symmetric["projection"]) ** 2).sum("mode"))
     np.testing.assert_allclose(symmetric["image_norm"].isel(step=-1).values, norm.values)
     np.testing.assert_allclose(
@@ -80,19 +92,32 @@ def test_the_smallest_preset_stores_what_its_spectra_say(smoke):
 
 
 def made_up(experiment, slackness):
+    """Runs with |λ_1| = |u_1| = 1 in every start, and the slackness given for each."""
     steps = experiment.coordinates()["step"]
-    shape = len(experiment.start), len(experiment.seed)
-    course = np.broadcast_to((steps + 1.0) ** -0.5, (*shape, steps.size))
-    per_start = np.broadcast_to(np.asarray(slackness)[:, None], shape)
-    dims = "start", "seed"
+    shape = len(experiment.start), len(experiment.method), len(experiment.seed)
+    dims = "start", "method", "seed"
+
+    def same(values, *more):
+        return (*dims, *more), np.broadcast_to(values, (*shape, *np.shape(values)))
+
+    tail = np.array([[1e-9, 9.0], [1e-4, 1e-3], [0.9, 0.9]])  # of each start and method
+    per_start = np.broadcast_to(np.reshape(slackness, (-1, 1, 1)), shape).copy()
     return xarray.Dataset(
         {
             "final_loss": (dims, np.full(shape, 1e-9)),
-            "slackness": (dims, per_start.copy()),
-            "transition_norm": (dims, np.full(shape, 3.0)),
-            "image_norm": ((*dims, "step"), course),
+            "slackness": (dims, per_start),
+            "tail": (dims, np.broadcast_to(tail[..., None], shape)),
+            "transition_norm": same(3.0),
+            "eigenvalue": same(np.array([1.0, 0.0]), "mode"),
+            "projection": same(np.array([1.0, 0.0]), "mode"),
+            "image_norm": same((steps + 1.0) ** -0.5, "step"),
         },
-        {"start": list(experiment.start), "seed": list(experiment.seed), "step": steps},
+        {
+            "start": list(experiment.start),
+            "method": list(experiment.method),
+            "seed": list(experiment.seed),
+            "step": steps,
+        },
     )
 
 
@@ -100,21 +125,31 @@ def test_claims_tell_slackness_from_its_absence():
     experiment = Fig3()
     data = made_up(experiment, [1e-14, 0.02, 0.8])
     claims = experiment.claims(data)
-    assert len(claims) == 8
+    assert len(claims) == 6 * 3 + 2 + 2
     assert [claim.verdict == claim.expected for claim in claims] == [True] * len(claims)
     other = {
         claim.name: claim.verdict
         for claim in experiment.claims(made_up(experiment, [0.1, 1e-14, 0.8]))
     }
-    assert other["identity: complementary slackness"] == "fails"
-    assert other["symmetric: complementary slackness"] == "holds"
+    assert other["identity, gd: complementary slackness"] == "fails"
+    assert other["identity, adam: complementary slackness"] == "fails"
+    assert other["symmetric, gd: exact slackness"] == "holds"
+    assert other["identity, gd: extrapolates"] == "holds"
+    assert other["identity, adam: extrapolates"] == "fails"
     np.testing.assert_allclose(experiment.decay_exponents(data), -0.5, atol=0.01)
+
+
+def test_how_large_a_transition_must_stay_follows_the_width():
+    wide = Fig3(width=100)
+    found = {claim.name: claim for claim in wide.claims(made_up(wide, [1e-14, 0.02, 0.8]))}
+    assert found["identity, gd: A is far from zero"].bound == 5
+    assert found["identity, gd: A is far from zero"].verdict == "fails"
 
 
 def test_runs_that_did_not_train_are_left_out():
     experiment = Fig3()
     data = made_up(experiment, [1e-14, 0.02, 0.8])
-    data["final_loss"][:, :4] = 0.1
+    data["final_loss"][..., :4] = 0.1
     assert {claim.samples for claim in experiment.claims(data)} == {6}
 
 

@@ -44,26 +44,44 @@ def test_the_smallest_preset_follows_the_norms(smoke):
 
 
 def made_up(experiment, asymmetry):
+    """B and C grow from where the start puts them to √w*, with the asymmetry given at the end."""
     steps = experiment.coordinates()["step"]
     shape = len(experiment.rate), len(experiment.seed), steps.size
-    rising = np.broadcast_to(np.linspace(0.02, 1.0, steps.size), shape)
-    data = {name: (("rate", "seed", "step"), rising.copy()) for name in NORMS}
-    data["asymmetry_A"] = (("rate", "seed", "step"), np.full(shape, asymmetry))
-    data["asymmetry_BC"] = (("rate", "seed", "step"), asymmetry * (2 - rising))
-    data["loss"] = (("rate", "seed", "step"), 0.5 * (1 - rising))
+    first = np.sqrt(experiment.variance * experiment.width)
+    rising = np.broadcast_to(np.linspace(first, 1.0, steps.size), shape)
+    data = {name: rising.copy() for name in NORMS}
+    data["norm_C"] = np.sqrt(rising**2 - 1e-4 * first**2)  # ‖B‖² − ‖C‖² is conserved
+    data["norm_A"] = np.ones(shape)
+    data["asymmetry_A"] = np.full(shape, asymmetry)
+    data["asymmetry_BC"] = asymmetry * (2 - rising)
+    data["loss"] = 0.5 * (1 - rising)
     labels = {"rate": list(experiment.rate), "seed": list(experiment.seed), "step": steps}
-    return xarray.Dataset(data, labels)
+    return xarray.Dataset({n: (("rate", "seed", "step"), a) for n, a in data.items()}, labels)
 
 
 def test_claims_tell_symmetry_from_its_absence():
     experiment = Fig4()
-    claims = experiment.claims(made_up(experiment, 1e-3))
-    assert len(claims) == 10
+    claims = experiment.claims(made_up(experiment, 3e-4))
+    assert len(claims) == 12
     assert {claim.verdict for claim in claims} == {"holds"}
     found = {c.name: c.verdict for c in experiment.claims(made_up(experiment, 0.5))}
     assert found["rate 0.01: A near Aᵀ"] == "fails"
     assert found["rate 0.1: B near Cᵀ"] == "fails"
+    assert found["rate 0.1: B − Cᵀ shrinks as B + Cᵀ grows: not more"] == "fails"
     assert found["rate 0.1: B grows"] == "holds"
+    data = made_up(experiment, 3e-4)
+    data["norm_C"][...] = data["norm_B"] - 1e-3
+    found = {c.name: c.verdict for c in experiment.claims(data)}
+    assert found["rate 0.1: B and C grow alike"] == "fails"
+
+
+@pytest.mark.parametrize(("variance", "expected"), [(1e-3, "holds"), (1e-2, "fails")])
+def test_bounds_follow_the_start(variance, expected):
+    experiment = Fig4(variance=variance)
+    small = variance * experiment.width
+    found = {c.name: c for c in experiment.claims(made_up(experiment, small))}
+    assert found["rate 0.1: B grows"].verdict == "holds"  # less than tenfold in both
+    assert found["rate 0.1: B near Cᵀ"].verdict == expected == found["rate 0.1: B near Cᵀ"].expected
 
 
 def test_runs_that_did_not_train_are_left_out():

@@ -2,7 +2,9 @@
 
 The comparison: norms of A, B, C with the norms of A − Aᵀ and B − Cᵀ, along gradient descent on the
 population loss (4), which has a factor ½, from A = αI with α ~ U[0, 1] and independent B, C of
-variance 1e-5. Nothing is symmetric by parametrisation here: that is the question.
+variance 1e-5. Nothing is symmetric by parametrisation here: that is the question. Apart from the
+terms in A, descent conserves ‖B + Cᵀ‖ ‖B − Cᵀ‖ and ‖B‖² − ‖C‖², and ends at ‖B‖ = ‖C‖ = √w*: from
+there come the bounds that are ours.
 """
 
 from typing import Any
@@ -29,6 +31,14 @@ NORMS = {
 }
 
 
+MUCH_SMALLER = 0.1  # the text says no more
+
+TOO_LARGE = (
+    "start: with σ²d of the order of w* there is no time to become symmetric in: B + Cᵀ must grow "
+    "for B − Cᵀ to shrink"
+)
+
+
 class Fig4(Experiment):
     """Norms of the weights and of their asymmetry along gradient descent."""
 
@@ -48,7 +58,7 @@ class Fig4(Experiment):
 
     presets = {
         "smoke": dict(width=8, rate=0.1, seed=range(2), steps=600),
-        "quick": {},
+        "quick": dict(seed=range(30)),
         "paper": dict(seed=range(50)),
     }
     chunk = {"seed": 50}
@@ -106,39 +116,53 @@ class Fig4(Experiment):
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim = Claims("Figure 4, section 7.1")
         kept = runs[list(NORMS)].where(self.counts(runs))
+        small = self.variance * self.width / self.weight  # σ²d/w*, with ‖B‖² = σ²d at the start
+        late = TOO_LARGE if small > MUCH_SMALLER else ""
         for rate in self.rate:
             course = kept.sel(rate=rate)
             first, last, worst = course.isel(step=0), course.isel(step=-1), course.max("step")
             claim.median(
                 f"rate {rate:g}: B grows",
                 last["norm_B"] / first["norm_B"],
-                says=f"At rate {rate:g}, the norm of B grows at least tenfold.",
-                at_least=10,
-            )
-            claim.median(
-                f"rate {rate:g}: B and C grow alike",
-                abs(last["norm_B"] / last["norm_C"] - 1),
-                says=f"At rate {rate:g}, the norms of B and C differ by at most 1% at the end.",
-                at_most=0.01,
+                says=f"At rate {rate:g}, the norm of B grows at least {0.5 / np.sqrt(small):.3g} "
+                "times: half of the way from σ√d to √w*.",
+                at_least=0.5 / np.sqrt(small),
             )
             claim.median(
                 f"rate {rate:g}: B near Cᵀ",
                 last["asymmetry_BC"] / last["norm_B"],
-                says=f"At rate {rate:g}, ‖B − Cᵀ‖ is at most a hundredth of ‖B‖ at the end.",
-                at_most=0.01,
-            )
-            claim.median(
-                f"rate {rate:g}: B − Cᵀ never grows",
-                worst["asymmetry_BC"] / first["asymmetry_BC"],
-                says=f"At rate {rate:g}, ‖B − Cᵀ‖ is never more than 1% above its start.",
-                at_most=1.01,
-                place="Figure 4 (ours)",
+                says=f"At rate {rate:g}, ‖B − Cᵀ‖ is much smaller than ‖B‖ at the end: at most a "
+                "tenth.",
+                at_most=MUCH_SMALLER,
+                fails_because=late,
             )
             claim.median(
                 f"rate {rate:g}: A near Aᵀ",
                 worst["asymmetry_A"] / last["norm_A"],
-                says=f"At rate {rate:g}, ‖A − Aᵀ‖ is at most a hundredth of ‖A‖ throughout.",
-                at_most=0.01,
+                says=f"At rate {rate:g}, ‖A − Aᵀ‖ is much smaller than ‖A‖ throughout: at most a "
+                "tenth.",
+                at_most=MUCH_SMALLER,
+                fails_because=late,
+            )
+            claim.between(
+                f"rate {rate:g}: B − Cᵀ shrinks as B + Cᵀ grows",
+                last["asymmetry_BC"] / last["norm_B"] / small,
+                says=f"At rate {rate:g}, ‖B − Cᵀ‖ / ‖B‖ ends within a factor of three of σ²d/w*, "
+                "which the conservation of ‖B + Cᵀ‖ ‖B − Cᵀ‖ gives.",
+                at_least=1 / 3,
+                at_most=3,
+                place="ours",
+            )
+            # It falls by ηw* in a unit of time, and there are ½ log(2w*/σ²d) of them; twice that.
+            drift = rate * self.weight * np.log1p(2 / small)
+            gap = [norms["norm_B"] ** 2 - norms["norm_C"] ** 2 for norms in (first, last)]
+            claim.median(
+                f"rate {rate:g}: B and C grow alike",
+                abs(gap[1] / gap[0] - 1),
+                says=f"At rate {rate:g}, ‖B‖² − ‖C‖² changes by a share of at most {drift:.2g}: "
+                "gradient flow conserves it, and descent leaves flow with its rate.",
+                at_most=drift,
+                place="ours",
             )
         return claim
 

@@ -12,7 +12,7 @@ from tacit.theory.memoryless._population import (
     population_gradients,
     population_loss,
 )
-from tacit.theory.memoryless._responses import impulse_responses
+from tacit.theory.memoryless._responses import impulse_responses, spectrum
 
 __all__ = [
     "CyclicCounterexample",
@@ -24,4 +24,5 @@ __all__ = [
     "near_zero_loss_counterexample",
     "population_gradients",
     "population_loss",
+    "spectrum",
 ]

@@ -1,4 +1,4 @@
-"""Impulse responses of many small systems at once, with nothing to compile."""
+"""Impulse responses of many small systems at once, with nothing to compile, and spectra."""
 
 import numpy as np
 from jaxtyping import Float
@@ -32,3 +32,20 @@ def impulse_responses(
         found.append(np.sum(readout * state, axis=-1))
         state = np.matmul(transition, state[..., None])[..., 0]
     return np.stack(found, axis=-1)
+
+
+def spectrum(
+    A: Float[np.ndarray, "width width"], B: Float[np.ndarray, "width 1"], *, symmetric: bool
+) -> tuple[Float[np.ndarray, " width"], Float[np.ndarray, " width"]]:
+    """|λ_i|, the largest first, and |u_i| for u = V⁻¹B, which is VᵀB where A is symmetric.
+
+    Complementary slackness (13) is λ_i u_i = 0 for every i.
+
+    The columns of V have norm one. Without symmetry V is not orthogonal, but C A^j B is still
+    a sum over i in which λ_i^j stands beside u_i.
+    """
+    values, vectors = (np.linalg.eigh if symmetric else np.linalg.eig)(A)
+    b = B[:, 0]
+    projection = vectors.T @ b if symmetric else np.linalg.solve(vectors, b.astype(complex))
+    order = np.argsort(-np.abs(values))
+    return np.abs(values)[order], np.abs(projection)[order]
