@@ -8,7 +8,7 @@ import pytest
 from tacit.experiments import find_experiment, in_words, list_experiments
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
-PAPERS = ("connectivity", "depth")
+PAPERS = ("connectivity", "depth", "lowdim")
 COLUMNS = ["parameter", "paper", "public code", "quick", "paper preset", "why ours differs"]
 
 

@@ -56,6 +56,15 @@ class Fig6(Fig1b):
                 says=f"Trained on k = {k} lags, the student is wrong beyond them by at "
                 f"{'most 0.05' if stays else 'least 0.3'}.",
             )
+            if not stays:
+                claim.median(
+                    f"k = {k}: worse than zero",
+                    error.sel(length=k),
+                    at_least=1,
+                    says=f"Trained on k = {k} lags, the student is wrong beyond them by at least "
+                    "the error of the zero response, 1 at the teacher's peak.",
+                    place="appendix B.3",
+                )
         return claim
 
     def draw(self, runs: xarray.Dataset) -> Figure:

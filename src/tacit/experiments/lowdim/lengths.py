@@ -5,7 +5,7 @@ lags k … horizon − 1, which the loss does not see.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,8 +17,8 @@ import xarray
 from numpy.typing import ArrayLike
 
 from tacit.descent import DescentResult, GaussNewton, GradientFlow, Lanes
-from tacit.draw import Axis, Mark, Panel, VerticalRule
-from tacit.experiments import Experiment, UsageError, Variable, fixed
+from tacit.draw import Axis, Mark, Panel, VerticalRule, mean_lines
+from tacit.experiments import Claims, Experiment, UsageError, Variable, fixed
 from tacit.measures import tail_errors
 from tacit.models import LinearRNN, impulse_responses
 from tacit.problems import LinearDataLoss, LinearSampledLoss, PopulationLoss, second_moment_root
@@ -31,11 +31,74 @@ TEACHERS = {
 ITERATES = {"last": "last", "best": "lowest-loss iterate"}
 METHODS = {"adam": "Adam", "gd": "gradient descent", "flow": "gradient flow"}
 FLOW_STEPS = 100_000  # attempts of the solver; a lane that needs more is reported as stopped early
+NEARLY_KNOWN = (
+    "fewer than 2d̂ lags tell most of these tails: the first modes matter most, and are learned "
+    "first, so that a student is better than zero well before it is good"
+)
+PAPER_SEEDS = 3  # over which Figures 1 and 3 of the paper are averaged
 
 
 def gauss_newton_flow(*, until: float, tolerance: float) -> GradientFlow:
     """Gradient flow to a time, by linearly implicit steps."""
     return GradientFlow(GaussNewton(), rtol=tolerance, atol=1e-3 * tolerance, until=until)
+
+
+def claim_transition(
+    claim: Claims,
+    error: xarray.DataArray,
+    beside_zero: xarray.DataArray,
+    *,
+    edge: int,
+    setting: str,
+    reasons: Mapping[str, str] | None = None,
+    criterion: bool = True,
+) -> None:
+    """The paper's transition in its own words and metric: one number for each seed.
+
+    Section 5.1: "when k > 2d̂ extrapolation error is low, whereas when k falls below 2d̂
+    extrapolation error is high". Appendix B.3: a model "is considered non-extrapolating" if it is
+    worse than the zero response. Neither says anything of k = 2d̂ itself: Figure 5 has it fail,
+    Figure 6 succeed. Over lengths the median is taken: the size of an error that explodes says
+    nothing (B.3).
+
+    **Arguments:**
+
+    - `error`, `beside_zero`: absolute errors, and relative to the zero response's, by seed and
+      length.
+    - `edge`: the critical length; `setting`: of these runs, in words.
+    - `reasons`: why a claim fails, by "low", "worse" and "better".
+    - `criterion`: whether the criterion of appendix B.3 is claimed as well.
+    """
+    reasons, k = reasons or {}, error["length"]
+    low, high = (error.where(side).median("length") for side in (k > edge, k < edge))
+    claim.median(
+        f"{setting}: high below, low above",
+        low / high,
+        at_most=0.5,
+        says=f"{setting}: the absolute error at k > {edge} is at most half of that at k < {edge} "
+        "(medians over these lengths).",
+        fails_because=reasons.get("low", ""),
+    )
+    if not criterion:
+        return
+    worse = (beside_zero > 1).where(beside_zero.notnull() & (k < edge)).mean("length")
+    claim.median(
+        f"{setting}: below, worse than zero",
+        worse,
+        at_least=0.5,
+        says=f"{setting}: at half or more of the lengths k < {edge} the student is worse than the "
+        "zero response, so that it does not extrapolate.",
+        place="appendix B.3",
+        fails_because=reasons.get("worse", ""),
+    )
+    claim.median(
+        f"{setting}: above, better than zero",
+        beside_zero.where(k > edge).max("length"),
+        at_most=1,
+        says=f"{setting}: at no length k > {edge} is the student worse than the zero response.",
+        place="appendix B.3",
+        fails_because=reasons.get("better", ""),
+    )
 
 
 @dataclass(frozen=True)
@@ -111,7 +174,6 @@ class LengthsExperiment(Experiment):
     )
 
     iterates: ClassVar[tuple[str, ...]] = ("last", "best")
-    rule_offset = 0.5  # from k = 2 × order, where figures have a rule
 
     def check(self) -> None:
         """Every horizon must leave a lag to extrapolate to."""
@@ -186,8 +248,53 @@ class LengthsExperiment(Experiment):
         reached = (ends == "converged").astype(float)
         return reached.where((ends != "") & lengths).mean("length")
 
+    def transition(
+        self,
+        claim: Claims,
+        runs: xarray.Dataset,
+        setting: str,
+        reasons: Mapping[str, str] | None = None,
+        *,
+        criterion: bool = True,
+    ) -> None:
+        """The paper's claims on these runs (by seed and length), see `claim_transition`."""
+        claim_transition(
+            claim,
+            self.counted(runs, "error"),
+            self.beside_zero(runs),
+            edge=2 * self.order,
+            setting=setting,
+            reasons=reasons,
+            criterion=criterion,
+        )
+
+    def beside_zero(self, runs: xarray.Dataset) -> xarray.DataArray:
+        """The error over the zero response's, of the runs that count."""
+        return self.counted(runs, "relative_error")
+
     def panel(self, title: str, y: str | Axis, marks: Sequence[Mark]) -> Panel:
         """A panel against the training length, with a rule at twice the teacher's order."""
-        rule = VerticalRule(2 * self.order + self.rule_offset, label="k = 2 × teacher order")
+        rule = VerticalRule(2.0 * self.order, label="k = 2 × teacher order")
         axis = y if isinstance(y, Axis) else Axis(y, scale="log")
         return Panel(title, Axis("training length k"), axis, [rule, *marks])
+
+    def paper_panel(self, runs: xarray.Dataset, **look: Any) -> Panel:
+        """The paper's own panel: absolute errors, mean and deviation over as many seeds."""
+        few = runs.isel(seed=slice(PAPER_SEEDS))
+        marks = mean_lines(self.counted(few, "error"), "length", **look)
+        y = Axis("extrapolation error (ℓ∞)", scale="symlog", threshold=1e-3, limits=(0, None))
+        return self.panel(
+            f"as in the paper: mean ± deviation of {few.sizes['seed']} seeds", y, marks
+        )
+
+
+class RandomTeachers(LengthsExperiment):
+    """A figure whose teachers are drawn: one for each seed, or one for all."""
+
+    teacher_seed: int = fixed(
+        -1, "seed of the one teacher of all students; −1: each seed has its own", low=-1
+    )
+
+    def teacher_seeds(self, seeds: np.ndarray) -> np.ndarray:
+        """The seed of each lane's teacher."""
+        return seeds if self.teacher_seed < 0 else np.full_like(seeds, self.teacher_seed)
