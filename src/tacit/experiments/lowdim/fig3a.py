@@ -98,7 +98,7 @@ class Fig3a(RandomTeachers):
         last = runs.isel(width=0, horizon=0).sel(iterate="last")
         errors = self.counted(last, "relative_error")
         if "adam" in self.method:
-            adam = last.sel(method="adam")
+            adam = last.sel({"method": "adam"})
             for teacher in self.teacher:
                 reasons = {"worse": NEARLY_KNOWN}
                 self.transition(claim, adam.sel(teacher=teacher), f"{teacher}, Adam", reasons)
