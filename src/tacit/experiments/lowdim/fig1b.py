@@ -84,8 +84,8 @@ class Fig1b(LengthsExperiment):
         every = runs.isel(loss=0, horizon=0).sel(iterate="last")
         asked = every.sel(length=[k for k in self.length if k >= self.order])
         for width in self.width:
-            first = width == self.width[0]
-            self.transition(claim, asked.sel(width=width), f"d = {width}", criterion=first)
+            parts = ["low", "worse", "better"] if width == self.width[0] else ["low"]
+            self.transition(claim, asked.sel(width=width), f"d = {width}", parts=parts)
         last = every.isel(width=0)
         errors = self.counted(last, "error")
         soon = (last["outcome"] == "converged") & (last["steps_taken"] < MOST)

@@ -58,7 +58,7 @@ class Fig2a(GRUExperiment):
                     edge=4 * size,
                     setting=setting,
                     reasons={} if teacher == "delay" else {"worse": REVEALS},
-                    criterion=width == self.width[0],
+                    parts=["low", "worse", "better"] if width == self.width[0] else ["low"],
                 )
         errors = every.isel(width=0)
         for teacher in self.teacher:

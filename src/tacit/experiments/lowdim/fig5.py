@@ -19,13 +19,13 @@ SEEN = 0.05  # of the teacher's largest value: a distance that shows in the figu
 SEVERAL = 3  # lags
 PARTLY = {
     "even": "conditioning again: the literal teacher's tail lives in its first three or four "
-    "modes, of which ten lags tell much: over 60 seeds the error is 0.21 [0.16, 0.28] of zero's",
+    "modes, of which ten lags tell much: over 60 seeds the error is 0.21 [0.14, 0.30] of zero's",
     "well-conditioned": "2d̂ lags leave the tail open, but in a range that is narrow against the "
     "teacher's answer (see threshold): the error is a fraction of the zero response's",
 }
 GOES_ON = (
-    "the student has learned modes that last: near those of the teacher, they go on beyond the "
-    "lags drawn; none of its eigenvalues is small enough to end the answer"
+    "at the last lags drawn the student's answer is still about half of the teacher's largest "
+    "value: what it has learned lasts as the teacher's modes do"
 )
 NEAR = (
     "near the bound: the error varies severalfold with the student's start and the teacher's "

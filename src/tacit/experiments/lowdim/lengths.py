@@ -51,7 +51,7 @@ def claim_transition(
     edge: int,
     setting: str,
     reasons: Mapping[str, str] | None = None,
-    criterion: bool = True,
+    parts: Sequence[str] = ("low", "worse", "better"),
 ) -> None:
     """The paper's transition in its own words and metric: one number for each seed.
 
@@ -66,39 +66,39 @@ def claim_transition(
     - `error`, `beside_zero`: absolute errors, and relative to the zero response's, by seed and
       length.
     - `edge`: the critical length; `setting`: of these runs, in words.
-    - `reasons`: why a claim fails, by "low", "worse" and "better".
-    - `criterion`: whether the criterion of appendix B.3 is claimed as well.
+    - `parts`: which are claimed: errors are "low" above 2d̂ against below, "worse" than zero's
+      below, "better" than zero's above; `reasons`: why one of them fails.
     """
-    reasons, k = reasons or {}, error["length"]
+    k = error["length"]
     low, high = (error.where(side).median("length") for side in (k > edge, k < edge))
-    claim.median(
-        f"{setting}: high below, low above",
-        low / high,
-        at_most=0.5,
-        says=f"{setting}: the absolute error at k > {edge} is at most half of that at k < {edge} "
-        "(medians over these lengths).",
-        fails_because=reasons.get("low", ""),
-    )
-    if not criterion:
-        return
     worse = (beside_zero > 1).where(beside_zero.notnull() & (k < edge)).mean("length")
-    claim.median(
-        f"{setting}: below, worse than zero",
-        worse,
-        at_least=0.5,
-        says=f"{setting}: at half or more of the lengths k < {edge} the student is worse than the "
-        "zero response, so that it does not extrapolate.",
-        place="appendix B.3",
-        fails_because=reasons.get("worse", ""),
-    )
-    claim.median(
-        f"{setting}: above, better than zero",
-        beside_zero.where(k > edge).max("length"),
-        at_most=1,
-        says=f"{setting}: at no length k > {edge} is the student worse than the zero response.",
-        place="appendix B.3",
-        fails_because=reasons.get("better", ""),
-    )
+    terms: dict[str, dict[str, Any]] = {
+        "low": dict(
+            name="high below, low above",
+            values=low / high,
+            at_most=0.5,
+            says=f"the absolute error at k > {edge} is at most half of that at k < {edge} (medians "
+            "over these lengths).",
+        ),
+        "worse": dict(
+            name="below, worse than zero",
+            values=worse,
+            at_least=0.5,
+            says=f"at half or more of the lengths k < {edge} the student is worse than the zero "
+            "response, so that it does not extrapolate.",
+            place="appendix B.3",
+        ),
+        "better": dict(
+            name="above, better than zero",
+            values=beside_zero.where(k > edge).max("length"),
+            at_most=1,
+            says=f"at no length k > {edge} is the student worse than the zero response.",
+            place="appendix B.3",
+        ),
+    }
+    for part in parts:
+        terms[part] |= {key: f"{setting}: {terms[part][key]}" for key in ("name", "says")}
+        claim.median(**terms[part], fails_because=(reasons or {}).get(part, ""))
 
 
 @dataclass(frozen=True)
@@ -254,8 +254,7 @@ class LengthsExperiment(Experiment):
         runs: xarray.Dataset,
         setting: str,
         reasons: Mapping[str, str] | None = None,
-        *,
-        criterion: bool = True,
+        **options: Any,
     ) -> None:
         """The paper's claims on these runs (by seed and length), see `claim_transition`."""
         claim_transition(
@@ -265,7 +264,7 @@ class LengthsExperiment(Experiment):
             edge=2 * self.order,
             setting=setting,
             reasons=reasons,
-            criterion=criterion,
+            **options,
         )
 
     def beside_zero(self, runs: xarray.Dataset) -> xarray.DataArray:
