@@ -87,6 +87,7 @@ def made_up(experiment: Fig1a, error, hankel) -> xarray.Dataset:
         "train_loss": ((*dims, "iterate"), np.full((*shape, 3), 1e-8)),
         "zero_loss": (dims, np.ones(shape)),
         "hankel": ((*dims, "singular_value"), np.broadcast_to(hankel, (*shape, 5)).copy()),
+        "outcome": (dims, np.full(shape, "stopped")),
         "polish_outcome": (dims, np.where(length <= 10, "converged", "stopped")),
     }
     axes = {name: list(values) for name, values in experiment.axes().items()}
@@ -115,7 +116,9 @@ def test_the_papers_claim_leaves_twice_the_order_to_neither_side():
     experiment = Fig1a()
     literal = made_up(experiment, lambda k: np.where(k < 10, 1.5, np.where(k > 10, 0.6, 1e9)), 1.0)
     found = verdicts(literal, experiment)
-    for setting in ("even, Adam", "even, gradient descent", "well-conditioned, Adam"):
+    assert found["even, gradient descent: high below, low above"] == "holds"
+    assert found["even, gradient descent: trains"] == "holds"
+    for setting in ("even, Adam", "random, Adam", "well-conditioned, Adam"):
         assert found[f"{setting}: high below, low above"] == "holds"
         assert found[f"{setting}: below, worse than zero"] == "holds"
         assert found[f"{setting}: above, better than zero"] == "holds"

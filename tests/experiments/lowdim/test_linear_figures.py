@@ -159,6 +159,7 @@ def test_fig4_asks_for_growth_from_each_scale_to_the_next():
     grows = {claim.name: claim for claim in experiment.claims(made_up(experiment, scale))}
     assert grows[name].verdict == "holds"
     assert grows[name].measured == pytest.approx(10)  # the smallest of its steps
+    assert grows["even, adam: tenfold from the smallest to the largest start"].verdict == "holds"
     once_less = np.where(scale == 1e-2, 1e-6, scale)
     falls = {claim.name: claim for claim in experiment.claims(made_up(experiment, once_less))}
     assert falls[name].verdict == "fails"

@@ -128,8 +128,7 @@ class Fig1a(BalancedExperiment):
                     at_least=0.5 if easy else None,
                     at_most=None if easy else 0.5,
                     says=f"In most seeds the polish reaches the goal of {self.goal:g} at half or "
-                    f"{'more' if easy else 'fewer'} of the lengths {'k ≤' if easy else 'k >'} "
-                    f"{edge}.",
+                    f"{'more' if easy else 'fewer'} of all k {'≤' if easy else '>'} {edge}.",
                     place="Lemma 7 (ours)",
                 )
         if "flow" in self.method:
@@ -186,7 +185,6 @@ class Fig1a(BalancedExperiment):
         method = self.method[0]
         first = runs.isel(width=0, loss=0, scale=0)
         errors = self.counted(first, "relative_error").isel(horizon=0)
-        polish: dict[str, Any] = {"style": {"last": "dashed", "polished": "solid"}, "band": False}
         shown = [(m, i) for m in self.method for i in (ITERATES if m == "adam" else ["last"])]
         ends = {"method": method, "iterate": ["last", "polished"]}
         of = runs.sel({"method": method, "iterate": "last"}).isel(horizon=0)
@@ -206,7 +204,8 @@ class Fig1a(BalancedExperiment):
             by=("teacher", "iterate"),
             label=lambda teacher, iterate: f"{teacher}, {ITERATES[iterate][2:] or METHODS[method]}",
             colour={teacher: place for place, teacher in enumerate(self.teacher)},
-            **polish,
+            style={"last": "dashed", "polished": "solid"},
+            band=False,
         )
         goal = HorizontalRule(self.goal, label="goal of the polish")
         return Figure(

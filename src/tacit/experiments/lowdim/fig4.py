@@ -138,26 +138,9 @@ class Fig4(RandomTeachers):
                 setting = f"{teacher}, {method}, start {small:g}"
                 reasons, parts = {"worse": NEARLY_KNOWN}, ["worse", "better"]
                 self.transition(claim, smallest, setting, reasons, parts=parts)
-                by_scale = at(of, length=middle).sortby("scale")
-                claim.median(
-                    f"{teacher}, {method}: larger start, larger error",
-                    (by_scale / by_scale.shift(scale=1)).min("scale"),
-                    at_least=1,
-                    says=f"{words}, the error at k = {middle} grows from each scale of the start "
-                    "to the next larger one.",
-                    fails_because=ALIKE if method == "adam" else "",
-                )
                 near, far = of.sel(scale=small), of.sel(scale=large)
                 if method == "adam":  # under flow the law is known, see below
-                    claim.median(
-                        f"{teacher}, adam: tenfold from the smallest to the largest start",
-                        at(far, length=middle) / at(near, length=middle),
-                        at_least=10,
-                        says=f"{words}, the error at k = {middle} from scale {large:g} is at least "
-                        f"ten times that from {small:g}.",
-                        place="(ours)",
-                        fails_because=ANY_START if teacher != "well-conditioned" else "",
-                    )
+                    self._larger_error(claim, at(of, length=middle), teacher, words)
                 needs, other = (settling_point(e["length"], e, self.level) for e in (far, near))
                 settled = np.where(np.isfinite(other), other, np.nan)
                 claim.median(
@@ -173,6 +156,30 @@ class Fig4(RandomTeachers):
             of = errors.sel({"teacher": "well-conditioned", "method": "flow"})
             self._known_beforehand(claim, of.sortby("scale"))
         return claim
+
+    def _larger_error(
+        self, claim: Claims, errors: xarray.DataArray, teacher: str, words: str
+    ) -> None:
+        """That errors grow with the scale: by the caption, and how much."""
+        errors, literal = errors.sortby("scale"), teacher != "well-conditioned"
+        k, least, most = 2 * self.order + 2, min(self.scale), max(self.scale)
+        if literal:
+            claim.median(
+                f"{teacher}, adam: larger start, larger error",
+                (errors / errors.shift(scale=1)).min("scale"),
+                at_least=1,
+                says=f"{words}, the error at k = {k} grows from each scale to the next one.",
+                fails_because=ALIKE,
+            )
+        claim.median(
+            f"{teacher}, adam: tenfold from the smallest to the largest start",
+            errors.isel(scale=-1) / errors.isel(scale=0),
+            at_least=10,
+            says=f"{words}, the error at k = {k} from scale {most:g} is at least ten times that "
+            f"from {least:g}.",
+            place="(ours)",
+            fails_because=ANY_START if literal else "",
+        )
 
     def _known_beforehand(self, claim: Claims, errors: xarray.DataArray) -> None:
         """The error of the fewest modes below the threshold, and the weight of a start's own."""
