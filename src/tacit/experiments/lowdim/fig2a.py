@@ -115,8 +115,8 @@ class Fig2a(GRUExperiment):
         few = runs.isel(width=0, seed=slice(PAPER_SEEDS)).sel(iterate="last")
         plain = mean_lines(self.counted(few, "error"), "length", by="teacher", colour=COLOURS)
         title = f"as in the paper: mean ± deviation of {few.sizes['seed']} seeds"
-        y = Axis("ℓ∞ error after step k", limits=(0, None))
-        panels = [Panel(title, k, y, [rules[0], *plain])]
+        plain_axis = Axis("ℓ∞ error after step k", limits=(0, None))
+        panels = [Panel(title, k, plain_axis, [rules[0], *plain])]
         for teacher in self.teacher:
             of, marks = runs.sel(teacher=teacher), rules.copy()
             for place, width in enumerate(self.width):

@@ -24,8 +24,8 @@ PARTLY = {
     "teacher's answer (see threshold): the error is a fraction of the zero response's",
 }
 GOES_ON = (
-    "at the last lags drawn the student's answer is still about half of the teacher's largest "
-    "value: what it has learned lasts as the teacher's modes do"
+    "at the last lags drawn that is so for one literal teacher in five; in the median the answer "
+    "is still 0.4 of the teacher's largest value: what was learned lasts as the teacher's modes do"
 )
 NEAR = (
     "near the bound: the error varies severalfold with the student's start and the teacher's "
