@@ -132,8 +132,10 @@ def test_the_gap_is_taken_after_the_training_length():
     found = {claim.name: claim.verdict for claim in experiment.claims(dataset)}
     assert found["delay: k = 30 leaves the teacher"] == "holds"
     assert found["slow: k = 60 follows the teacher"] == "holds"
-    assert found["slow: its impulse response tracks to k"] == "holds"
-    assert found["slow: its output tracks to k"] == "fails"  # off by 7 before k
+    assert found["slow: tracks to k"] == "holds"  # it is off from k on only
+    dataset["response"] = dataset["response"] + 0.2
+    moved = {claim.name: claim.verdict for claim in experiment.claims(dataset)}
+    assert moved["slow: tracks to k"] == "fails"
     other = verdicts(experiment, lambda k: 0.2 + 0 * k)
     assert other["delay: k = 30 leaves the teacher"] == "fails"
     assert other["slow: k = 60 follows the teacher"] == "fails"

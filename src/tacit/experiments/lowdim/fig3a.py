@@ -61,7 +61,7 @@ class Fig3a(RandomTeachers):
             teacher="well-conditioned", method="adam", length=(8, 11), seed=(0, 1), steps=300
         ),
         "quick": dict(
-            teacher=("even", "well-conditioned"), length=(6, 8, 10, 11, 15, 20), seed=range(11)
+            teacher=("even", "well-conditioned"), length=(6, 8, 10, 11, 18), seed=range(11)
         ),
         "paper": {},
     }
