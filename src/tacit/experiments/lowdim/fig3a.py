@@ -20,6 +20,7 @@ from tacit.draw import Figure, HorizontalRule, Mark, median_lines
 from tacit.experiments import Batch, Claims, at, fixed, swept
 from tacit.experiments.lowdim.lengths import (
     FLOW_STEPS,
+    GRADUAL,
     METHODS,
     NEARLY_KNOWN,
     TEACHERS,
@@ -100,8 +101,12 @@ class Fig3a(RandomTeachers):
         if "adam" in self.method:
             adam = last.sel({"method": "adam"})
             for teacher in self.teacher:
+                of, note = (
+                    adam.sel(teacher=teacher),
+                    GRADUAL if teacher != "well-conditioned" else "",
+                )
                 reasons = {"worse": NEARLY_KNOWN}
-                self.transition(claim, adam.sel(teacher=teacher), f"{teacher}, Adam", reasons)
+                self.transition(claim, of, f"{teacher}, Adam", reasons, note=note)
         for teacher in self.teacher:
             for method in self.method:
                 error = errors.sel({"teacher": teacher, "method": method})
