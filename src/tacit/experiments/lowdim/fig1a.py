@@ -161,8 +161,8 @@ class Fig1a(BalancedExperiment):
                 fails_because=SLOW,
             )
             reasons = {"low": SLOW} if teacher != "well-conditioned" else {}
-            only = {"counted": False, "parts": ["low"]}  # of all runs, trained or not
-            self.transition(claim, descent, setting, reasons, **only)
+            # Of all runs, whether they trained or not.
+            self.transition(claim, descent, setting, reasons, counted=False, parts=["low"])
         if "adam" in self.method and teacher != "well-conditioned":
             for words, other in self._variants():
                 of = runs.sel({**first, "method": "adam", **other})
