@@ -10,7 +10,7 @@ import xarray
 
 from tacit.draw import Axis, Figure, Line, Mark, Panel, VerticalRule, lines, median_lines
 from tacit.experiments import Claims, fixed
-from tacit.experiments.lowdim.fig1b import Fig1b
+from tacit.experiments.lowdim.fig1b import LOSSES, Fig1b
 
 
 class Fig6(Fig1b):
@@ -107,7 +107,7 @@ class Fig6(Fig1b):
             ],
             columns=2,
             caption=f"Delay line of order {self.order}, dense students of width {self.width[0]}, "
-            f"Adam {self.adam_rate:g}, at most {self.steps:,} steps, stopped at a loss of "
-            f"{self.goal:g}. Averages and medians over the runs that trained: "
+            f"{LOSSES[self.loss[0]]}, Adam {self.adam_rate:g}, at most {self.steps:,} steps, "
+            f"stopped at a loss of {self.goal:g}. Averages and medians over the runs that trained: "
             f"{', '.join(counts)}. The left panel is cut at ±1.6, the right one at 1e-10.",
         )
