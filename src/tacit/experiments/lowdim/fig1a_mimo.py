@@ -47,7 +47,7 @@ class Fig1aMimo(LengthsExperiment):
     presets = {
         "smoke": dict(channels=2, length=(6, 7), seed=(0, 1), steps=300, polish_steps=60),
         "quick": dict(channels=(1, 2), length=(5, 6, 7, 8, 12, 13, 14), seed=range(8), steps=5_000),
-        "paper": dict(length=(3, 4, 5, 6, 7, 8, 12, 13, 14), polish_steps=10_000),
+        "paper": dict(length=(4, 5, 6, 7, 12, 13), seed=range(8), polish_steps=10_000),
     }
     batch_by = "channels"
     chunk = {"seed": 2}
