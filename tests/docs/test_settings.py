@@ -8,7 +8,7 @@ import pytest
 from tacit.reproduction import find_experiment, in_words, list_experiments
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
-PAPERS = ("connectivity", "depth", "kernel", "memoryless", "regimes")
+PAPERS = ("connectivity", "depth", "kernel", "lowdim", "memoryless", "regimes")
 COLUMNS = ["parameter", "paper", "public code", "quick", "paper preset", "why ours differs"]
 
 

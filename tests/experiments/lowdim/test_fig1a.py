@@ -55,7 +55,7 @@ def test_polish_lowers_the_loss_and_keeps_the_teachers(smoke):
     lags = np.arange(target.sizes["lag"])
     exact = np.mean(np.linspace(-1, 1, 5)[:, None] ** lags, axis=0)
     well = target.sel({"teacher": "well-conditioned"}).isel(
-        method=0, loss=0, length=0, seed=0, width=0
+        method=0, loss=0, scale=0, length=0, seed=0, width=0
     )
     np.testing.assert_allclose(well.values, exact, atol=1e-14)
 
@@ -79,14 +79,16 @@ def made_up(experiment: Fig1a, error, hankel) -> xarray.Dataset:
     """A dataset as the store gives it, with errors and spectra by hand."""
     shape = tuple(len(values) for values in experiment.axes().values())
     dims = tuple(experiment.axes())
-    length = np.broadcast_to(np.array(experiment.length).reshape(1, 1, 1, 1, -1, 1), shape)
+    length = np.broadcast_to(np.array(experiment.length)[:, None], shape)  # before the seeds
     relative = np.stack([error(length)] * 3, axis=-1)[..., None].repeat(3, axis=-1)
     relative *= np.random.default_rng(0).uniform(0.9, 1.1, relative.shape)
     data = {
+        "error": ((*dims, "iterate", "horizon"), 2 * relative),
         "relative_error": ((*dims, "iterate", "horizon"), relative),
         "train_loss": ((*dims, "iterate"), np.full((*shape, 3), 1e-8)),
         "zero_loss": (dims, np.ones(shape)),
         "hankel": ((*dims, "singular_value"), np.broadcast_to(hankel, (*shape, 5)).copy()),
+        "outcome": (dims, np.full(shape, "stopped")),
         "polish_outcome": (dims, np.where(length <= 10, "converged", "stopped")),
     }
     axes = {name: list(values) for name, values in experiment.axes().items()}
@@ -109,6 +111,39 @@ def test_claims_see_a_jump_where_there_is_one():
     assert found["well-conditioned: zero loss is easy below"] == "holds"
     assert found["well-conditioned: zero loss is hard above"] == "holds"
     assert found["even: modes resolved by Adam"] == "fails"  # √1e-8 is below all five
+
+
+def test_the_papers_claim_leaves_twice_the_order_to_neither_side():
+    experiment = Fig1a()
+    literal = made_up(experiment, lambda k: np.where(k < 10, 1.5, np.where(k > 10, 0.6, 1e9)), 1.0)
+    found = verdicts(literal, experiment)
+    assert found["even, gradient descent: high below, low above"] == "holds"
+    assert found["even, gradient descent: trains"] == "holds"
+    for setting in ("even, Adam", "random, Adam", "well-conditioned, Adam"):
+        assert found[f"{setting}: high below, low above"] == "holds"
+        assert found[f"{setting}: below, worse than zero"] == "holds"
+        assert found[f"{setting}: above, better than zero"] == "holds"
+    flat = verdicts(made_up(experiment, lambda k: 0.9 - 0.01 * k, 1.0), experiment)
+    assert flat["even, Adam: high below, low above"] == "fails"
+    assert flat["even, Adam: below, worse than zero"] == "fails"
+    bad = verdicts(made_up(experiment, lambda k: np.where(k == 20, 2.0, 0.1), 1.0), experiment)
+    assert bad["even, Adam: above, better than zero"] == "fails"
+
+
+def test_what_changes_nothing_by_the_text_is_claimed_one_by_one():
+    experiment = Fig1a.from_preset("paper")
+    dataset = made_up(experiment, lambda k: np.where(k < 10, 1.5, 0.2), 1.0)
+    dataset["error"].loc[{"width": 200}] = 1.0  # no transition there
+    found = verdicts(dataset, experiment)
+    for words in ("d = 100", "10,000 sequences", "scale 0.01"):
+        assert found[f"random, {words}: high below, low above"] == "holds"
+    assert found["random, d = 200: high below, low above"] == "fails"
+
+
+def test_one_teacher_for_all_students_if_asked_for():
+    seeds = np.array([3, 4, 5])
+    assert list(Fig1a().teacher_seeds(seeds)) == [3, 4, 5]
+    assert list(Fig1a(teacher_seed=7).teacher_seeds(seeds)) == [7, 7, 7]
 
 
 def test_claims_see_none_where_there_is_none():

@@ -1,7 +1,7 @@
 """`--compare` on lowdim/fig1a: changes that leave every verdict as it is are seen.
 
 The preset `quick` runs once, as it is. Each change then computes one batch of it again (one
-teacher, one method, ten seeds), and the rest stays: had the change been made everywhere, more would
+teacher, one method, all seeds), and the rest stays: had the change been made everywhere, more would
 have moved.
 """
 

@@ -7,7 +7,7 @@ import xarray
 
 from tacit.experiments import UsageError
 from tacit.experiments.lowdim.fig2a import Fig2a
-from tacit.experiments.lowdim.fig2b import Fig2b, later_gap
+from tacit.experiments.lowdim.fig2b import Fig2b, gap_over
 from tacit.experiments.lowdim.gru import mean_tail_error, target_response, train_teachers
 from tacit.reproduction import reproduce
 
@@ -75,8 +75,12 @@ def made_up(experiment, error, *, loss=1e-4):
     relative = error(length) * np.random.default_rng(0).uniform(0.9, 1.1, shape)
     step = np.arange(experiment.horizon)
     later = step >= length[..., None]
+    answers = np.where(step < 5, 1.0, 0.0) * np.ones((*shape, 1))
     data = {
         "relative_error": ((*dims, "iterate"), np.stack([relative, relative], -1)),
+        "error": ((*dims, "iterate"), np.stack([relative, relative], -1)),
+        "teacher_response": ((*dims, "step"), answers),
+        "response": ((*dims, "step"), np.where(later, 9.0, answers)),
         "train_loss": ((*dims, "iterate"), np.full((*shape, 2), loss)),
         "power": (dims, np.ones(shape)),
         "gap_rms": ((*dims, "step"), np.where(later, relative[..., None], 7.0)),
@@ -93,22 +97,26 @@ def verdicts(experiment, error):
 def test_claims_see_a_jump_and_a_knee():
     experiment = Fig2a()
     jump = verdicts(experiment, lambda k: np.where(k <= 20, 2.0, 0.03))
-    assert jump["delay: jump"] == jump["delay: high below, low above"] == "holds"
+    tenfold = "tenfold from the size to four times it"
+    assert jump["delay: jump"] == jump[f"delay: {tenfold}"] == "holds"
+    assert jump["delay, 100 units: high below, low above"] == "holds"
+    assert jump["delay, 100 units: below, worse than zero"] == "holds"
     assert jump["delay: twice the size is not enough"] == "holds"
     assert jump["delay: more is enough"] == "holds"
     knee = verdicts(experiment, lambda k: 1.6 / k)
-    assert knee["slow: jump"] == knee["slow: high below, low above"] == "fails"
-    assert knee["slow: decline"] == "holds"
+    assert knee["slow: jump"] == knee[f"slow: {tenfold}"] == "fails"
+    assert knee["slow, 100 units: high below, low above"] == "holds"
     assert knee["delay: more is enough"] == "fails"
     flat = verdicts(experiment, lambda k: 0.4 + 0 * k)
-    assert flat["slow: decline"] == flat["slow: high below, low above"] == "fails"
+    assert flat["slow, 100 units: high below, low above"] == "fails"
+    assert flat["slow, 100 units: above, better than zero"] == "holds"
 
 
 def test_a_grid_of_one_length_has_no_jump():
     experiment = Fig2a(length=(40,))
     found = verdicts(experiment, lambda k: 0.01 + 0 * k)
     assert found["slow: jump"] == "undecided"
-    assert found["slow: high below, low above"] == "undecided"
+    assert found["slow, 100 units: high below, low above"] == "undecided"
 
 
 def test_runs_that_did_not_train_do_not_count():
@@ -120,11 +128,15 @@ def test_runs_that_did_not_train_do_not_count():
 def test_the_gap_is_taken_after_the_training_length():
     experiment = Fig2b()
     dataset = made_up(experiment, lambda k: np.where(k < 60, 0.5, 0.02))
-    gap = later_gap(dataset)
+    gap = gap_over(dataset, dataset["step"] >= dataset["length"])
     np.testing.assert_allclose(gap.sel({"length": 30}).values, 0.5, rtol=0.11)
     found = {claim.name: claim.verdict for claim in experiment.claims(dataset)}
     assert found["delay: k = 30 leaves the teacher"] == "holds"
     assert found["slow: k = 60 follows the teacher"] == "holds"
+    assert found["slow: tracks to k"] == "holds"  # it is off from k on only
+    dataset["response"] = dataset["response"] + 0.2
+    moved = {claim.name: claim.verdict for claim in experiment.claims(dataset)}
+    assert moved["slow: tracks to k"] == "fails"
     other = verdicts(experiment, lambda k: 0.2 + 0 * k)
     assert other["delay: k = 30 leaves the teacher"] == "fails"
     assert other["slow: k = 60 follows the teacher"] == "fails"
@@ -132,7 +144,7 @@ def test_the_gap_is_taken_after_the_training_length():
 
 def test_fig2b_draws_what_fig2a_stored(smoke):
     figure = Fig2b.from_preset("smoke", teacher="delay").draw(smoke.dataset)
-    assert len(figure.panels) == 2
+    assert len(figure.panels) == 3
 
 
 def test_lengths_must_fit():

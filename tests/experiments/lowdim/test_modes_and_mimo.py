@@ -78,3 +78,30 @@ def test_modes_are_in_order_seed_by_seed():
     )
     (claim,) = experiment.claims(dataset)
     assert (claim.name, claim.satisfied, claim.samples) == ("one after another", 6, 8)
+
+
+def test_each_mode_must_wait_longer_than_the_one_before():
+    experiment = Modes(
+        scale=(1e-4, 1e-3), seed=range(8), order=2, modes=2, early=1, early_looks=1, last=1e6,
+        looks=6,
+    )  # fmt: skip
+    times = experiment.times()
+
+    def verdict(*passages):
+        """By mode, the times at which it appears from either scale."""
+        seen = np.where(times >= np.array(passages).T[..., None], 10.0, 1e-3)  # scale, mode, time
+        seen = seen.transpose(0, 2, 1)[None, :, None].repeat(8, axis=2)
+        dims = ("teacher", "scale", "seed", "time", "singular_value")
+        dataset = xarray.Dataset(
+            {
+                "singular_values": (dims, seen),
+                "teacher_values": ((*dims[:3], dims[4]), np.full((1, 2, 8, 2), 2.0)),
+                "first_weight": (dims[:3], np.full((1, 2, 8), 0.1)),
+            },
+            {"teacher": ["well-conditioned"], "scale": [1e-4, 1e-3], "seed": range(8)},
+        )
+        claims = {claim.name: claim.verdict for claim in experiment.claims(dataset)}
+        return claims["each mode waits longer than the one before"]
+
+    assert verdict((1e3, 1e2), (1e5, 1e3)) == "holds"
+    assert verdict((1e4, 1e2), (1e4, 1e4)) == "fails"  # the second comes at one time from both

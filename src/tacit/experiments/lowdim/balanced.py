@@ -17,8 +17,8 @@ from tacit.experiments import Batch, Variable, fixed, swept
 from tacit.experiments.lowdim.lengths import (
     FLOW_STEPS,
     METHODS,
-    LengthsExperiment,
     MaskedTargets,
+    RandomTeachers,
     gauss_newton_flow,
 )
 from tacit.measures import hankel_singular_values
@@ -29,7 +29,7 @@ LOSSES = {"population": "population loss", "empirical": "fixed data"}
 HANKEL_LAGS = 20
 
 
-class BalancedExperiment(LengthsExperiment):
+class BalancedExperiment(RandomTeachers):
     """A figure of balanced students: its parameters, and the cell that trains and polishes them."""
 
     teacher: tuple[str, ...] = swept(TEACHER_NAMES, "the teacher's spectrum", choices=TEACHER_NAMES)
@@ -38,16 +38,18 @@ class BalancedExperiment(LengthsExperiment):
         tuple(METHODS), "how the student descends", choices=tuple(METHODS)
     )
     loss: tuple[str, ...] = swept(("population",), "the loss that descends", choices=tuple(LOSSES))
+    scale: tuple[float, ...] = swept(
+        (0.1,), "standard deviation of the student's start", low=1e-8, high=1.0
+    )
     length: tuple[int, ...] = swept(
         range(5, 21), "training length k", low=1, high=200, units="lags"
     )
-    seed: tuple[int, ...] = swept(range(10), "seed of teacher and student", low=0)
+    seed: tuple[int, ...] = swept(range(10), "seed of student and teacher", low=0)
     sequences: int = fixed(10_000, "fixed sequences, of the empirical loss", low=1, high=1_000_000)
     steps: int = fixed(15_000, "steps of the descent", low=1, high=10_000_000)
     gd_rate: float = fixed(1e-3, "gradient descent's learning rate", low=1e-8, high=1.0)
     flow_time: float = fixed(1e8, "time to which gradient flow runs", low=1e-3, high=1e12)
     flow_tolerance: float = fixed(1e-3, "relative tolerance of the flow", low=1e-10, high=0.1)
-    scale: float = fixed(0.1, "standard deviation of the student's start", low=1e-8, high=1.0)
     polish_steps: int = fixed(1_000, "Levenberg-Marquardt steps after it", low=1, high=100_000)
 
     batch_by = ("teacher", "width", "method", "loss")
@@ -69,14 +71,15 @@ class BalancedExperiment(LengthsExperiment):
     def cell(self, batch: Batch) -> dict[str, ArrayLike]:
         lengths, seeds, width = batch.column("length"), batch.column("seed"), batch.one("width")
         teacher = functools.partial(named_teacher, batch.one("teacher"), self.order)
-        responses = teacher_responses(teacher, seeds, lags=max(self.horizons))
+        taught = self.teacher_seeds(seeds)
+        responses = teacher_responses(teacher, taught, lags=max(self.horizons))
         targets = MaskedTargets(responses, lengths, padding=20)
         loss: Lanes[Any] = targets.population_loss()
         if batch.one("loss") == "empirical":
             loss = targets.fixed_data_loss(self.sequences, seeds)
-        keys = lane_keys(1, seeds, lengths).tree
+        scales, keys = batch.column("scale"), lane_keys(1, seeds, lengths).tree
         students = Lanes(
-            random_linear_rnns(Diagonal, width, scale=self.scale, balanced=True, keys=keys)
+            random_linear_rnns(Diagonal, width, scale=scales, balanced=True, keys=keys)
         )
         flow = gauss_newton_flow(until=self.flow_time, tolerance=self.flow_tolerance)
         descents: dict[str, tuple[Any, float | None, int]] = {

@@ -46,8 +46,8 @@ class Fig1aMimo(LengthsExperiment):
 
     presets = {
         "smoke": dict(channels=2, length=(6, 7), seed=(0, 1), steps=300, polish_steps=60),
-        "quick": dict(channels=(1, 2), length=(5, 6, 7, 8, 12, 13, 14), steps=5_000),
-        "paper": {},
+        "quick": dict(channels=(1, 2), length=(5, 6, 7, 8, 12, 13, 14), seed=range(8), steps=5_000),
+        "paper": dict(length=(4, 5, 6, 7, 12, 13), seed=range(8), polish_steps=10_000),
     }
     batch_by = "channels"
     chunk = {"seed": 2}
@@ -97,7 +97,7 @@ class Fig1aMimo(LengthsExperiment):
         return {**measured, "polish_outcome": polished.outcome}
 
     def claims(self, runs: xarray.Dataset) -> Claims:
-        claim = Claims("Theorem 5 (ours)")
+        claim = Claims("Lemma 7 (ours)")
         polished = runs.isel(horizon=0).sel(iterate="polished")
         for m in self.channels:
             edge = threshold(self.order, channels=m)
@@ -147,8 +147,8 @@ class Fig1aMimo(LengthsExperiment):
             polished, last = of.sel(iterate="polished"), of.sel(iterate="last")
             loss = runs["train_loss"].sel(channels=m, iterate="polished")
             edge, name = threshold(self.order, channels=m), f"m = {m}"
-            words = f"m = {m}: k = {edge}"
-            rule = VerticalRule(edge - 0.5, label=words, colour=colour, style="dotted")
+            words = f"m = {m}: k = 2⌈d̂/m⌉ = {edge - 1}"
+            rule = VerticalRule(float(edge - 1), label=words, colour=colour, style="dotted")
             adam: dict[str, Any] = {"label": f"{name}, Adam", "style": "dashed", "band": False}
             seen = polished.assign_coords(length=polished["length"] * m * (m + 1) / 2)
             by_lag += [

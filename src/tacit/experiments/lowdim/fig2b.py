@@ -12,6 +12,10 @@ from tacit.experiments import Claims
 from tacit.experiments.lowdim.gru import QUICK, SMOKE, TEACHERS, GRUExperiment
 
 LEAVES, FOLLOWS = 0.3, 0.1  # of the teacher's root mean square
+LAST_ONLY = (
+    "the loss asks for the output at step k alone: a linear student that gives it for all inputs "
+    "has the first k lags, a GRU need not"
+)
 
 
 class Fig2b(GRUExperiment):
@@ -26,8 +30,21 @@ class Fig2b(GRUExperiment):
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, short, long = Claims("Figure 2(b)"), min(self.length), max(self.length)
         last = runs.isel(width=0).sel(iterate="last")
-        gaps = later_gap(last).where(self.counts(last))
+        gaps = gap_over(last, last["step"] >= last["length"]).where(self.counts(last))
+        seen, theirs = last["step"] < last["length"], last["teacher_response"]
+        impulse = abs(last["response"] - theirs).where(seen).max("step") / abs(theirs).max("step")
+        tracks = impulse.where(self.counts(last)).max("length")
         for teacher in self.teacher:
+            claim.median(
+                f"{teacher}: tracks to k",
+                tracks.sel(teacher=teacher),
+                at_most=FOLLOWS,
+                says=f"For the first k steps the impulse response of a student of the "
+                f"{TEACHERS[teacher]} is off by at most {FOLLOWS} of the teacher's largest value, "
+                "for the worse of the two lengths.",
+                place="section 5.3",
+                fails_because=LAST_ONLY,
+            )
             gap, words = gaps.sel(teacher=teacher), f"of the {TEACHERS[teacher]}"
             claim.median(
                 f"{teacher}: k = {short} leaves the teacher",
@@ -56,39 +73,43 @@ class Fig2b(GRUExperiment):
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         runs = runs.isel(width=0).assign_coords(step=np.arange(1, self.horizon + 1))
-        ratio = runs["gap_rms"] / np.sqrt(runs["power"])
-        means, distances = [], []
+        ratio = self.counted(runs.sel(iterate="last"), "gap_rms") / np.sqrt(runs["power"])
+        means, distances, impulses = [], [], []
         for teacher in self.teacher:
             one = runs.sel(teacher=teacher).isel(seed=0)
             theirs = one["teacher_mean"].isel(length=0)
             marks: list[Mark] = [
                 Line(theirs["step"], theirs, label="teacher", colour="ink", width=2.4)
             ]
+            theirs = one["teacher_response"].isel(length=0)
+            answers: list[Mark] = [Line(theirs["step"], theirs, label="teacher", colour="ink")]
             gaps: list[Mark] = []
             for colour, k in enumerate(sorted(self.length)):
                 rule = VerticalRule(float(k), label=f"k = {k}", colour=colour, style="dotted")
                 label, ours = f"student, k = {k}", one["mean"].sel(length=k)
                 gap = ratio.sel(teacher=teacher, length=k)
                 marks += [rule, *lines(ours, "step", label=label, colour=colour)]
+                own = one["response"].sel(length=k)
+                answers += [rule, *lines(own, "step", label=label, colour=colour)]
                 gaps += [rule, *median_lines(gap, "step", label=label, colour=colour, marker=None)]
             x, title = Axis("step"), TEACHERS[teacher]
             means.append(Panel(f"{title}, seed 0", x, Axis("mean output"), marks))
+            impulses.append(Panel(f"{title}, seed 0", x, Axis("answer to an impulse"), answers))
             distances.append(Panel(title, x, Axis("relative rms distance", scale="log"), gaps))
         return Figure(
             "What students of two training lengths do after them",
-            [*means, *distances],
+            [*means, *impulses, *distances],
             columns=len(self.teacher),
             caption=f"GRU teachers of {self.teacher_width} units, GRU students of {self.width[0]}. "
-            f"Above: outputs averaged over {self.inputs} white inputs. Below: root mean square "
+            f"First row: outputs averaged over {self.inputs} white inputs. Last: root mean square "
             "over them of student minus teacher at each step, relative to the teacher's. The loss "
             "asks for the output at step k alone, so a dip there may be all that was learned. "
             f"Medians over {len(self.seed)} seeds, bands the middle half.",
         )
 
 
-def later_gap(runs: xarray.Dataset) -> xarray.DataArray:
-    """The root mean square of student − teacher after step k, over the teacher's."""
-    later = runs["step"] >= runs["length"]
-    gap = (runs["gap_rms"] ** 2).where(later).mean("step")
-    level = (runs["teacher_rms"] ** 2).where(later).mean("step")
+def gap_over(runs: xarray.Dataset, steps: xarray.DataArray) -> xarray.DataArray:
+    """The root mean square of student − teacher over some steps, over the teacher's."""
+    gap = (runs["gap_rms"] ** 2).where(steps).mean("step")
+    level = (runs["teacher_rms"] ** 2).where(steps).mean("step")
     return (gap / level) ** 0.5

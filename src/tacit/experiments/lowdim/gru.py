@@ -64,7 +64,10 @@ class GRUExperiment(Experiment):
     length: tuple[int, ...] = swept(
         (5, 10, 20, 30, 40, 50, 60, 70), "training length k", low=1, high=500, units="steps"
     )
-    seed: tuple[int, ...] = swept(range(10), "seed of teacher and student", low=0)
+    seed: tuple[int, ...] = swept(range(10), "seed of student and teacher", low=0)
+    teacher_seed: int = fixed(
+        -1, "seed of the one teacher of all students; −1: each seed has its own", low=-1
+    )
     teacher_width: int = fixed(10, "units of the teacher", low=1, high=200)
     teacher_scale: float = fixed(1e-6, "standard deviation of its start", low=1e-12, high=1.0)
     teacher_steps: int = fixed(1_000, "Adam steps of the teacher", low=1, high=1_000_000)
@@ -130,7 +133,8 @@ class GRUExperiment(Experiment):
     def cell(self, batch: Batch) -> dict[str, ArrayLike]:
         seeds, lengths, width = batch.column("seed"), batch.column("length"), batch.one("width")
         target = target_response(batch.one("teacher"), self.horizon, self.teacher_width)
-        distinct, place = np.unique(seeds, return_inverse=True)
+        taught = seeds if self.teacher_seed < 0 else np.full_like(seeds, self.teacher_seed)
+        distinct, place = np.unique(taught, return_inverse=True)
         trained, teacher_loss = train_teachers(
             target,
             self.teacher_width,

@@ -5,7 +5,7 @@ lags k … horizon − 1, which the loss does not see.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,8 +17,8 @@ import xarray
 from numpy.typing import ArrayLike
 
 from tacit.descent import DescentResult, GaussNewton, GradientFlow, Lanes
-from tacit.draw import Axis, Mark, Panel, VerticalRule
-from tacit.experiments import Experiment, UsageError, Variable, fixed
+from tacit.draw import Axis, Mark, Panel, VerticalRule, mean_lines
+from tacit.experiments import Claims, Experiment, UsageError, Variable, fixed
 from tacit.measures import tail_errors
 from tacit.models import LinearRNN, impulse_responses
 from tacit.problems import LinearDataLoss, LinearSampledLoss, PopulationLoss, second_moment_root
@@ -31,11 +31,80 @@ TEACHERS = {
 ITERATES = {"last": "last", "best": "lowest-loss iterate"}
 METHODS = {"adam": "Adam", "gd": "gradient descent", "flow": "gradient flow"}
 FLOW_STEPS = 100_000  # attempts of the solver; a lane that needs more is reported as stopped early
+NEARLY_KNOWN = (
+    "fewer than 2d̂ lags tell most of these tails: the first modes matter most, and are learned "
+    "first, so that a student is better than zero well before it is good"
+)
+GRADUAL = (
+    "for the literal teachers the decline is gradual, and whether it is by half depends on the "
+    "teacher's random weights: with one teacher for all seeds (teacher_seed) it is soon decided"
+)
+PAPER_SEEDS = 3  # over which Figures 1 and 3 of the paper are averaged
 
 
 def gauss_newton_flow(*, until: float, tolerance: float) -> GradientFlow:
     """Gradient flow to a time, by linearly implicit steps."""
     return GradientFlow(GaussNewton(), rtol=tolerance, atol=1e-3 * tolerance, until=until)
+
+
+def claim_transition(
+    claim: Claims,
+    error: xarray.DataArray,
+    beside_zero: xarray.DataArray,
+    *,
+    edge: int,
+    setting: str,
+    reasons: Mapping[str, str] | None = None,
+    parts: Sequence[str] = ("low", "worse", "better"),
+    note: str = "",
+) -> None:
+    """The paper's transition in its own words and metric: one number for each seed.
+
+    Section 5.1: "when k > 2d̂ extrapolation error is low, whereas when k falls below 2d̂
+    extrapolation error is high". Appendix B.3: a model "is considered non-extrapolating" if it is
+    worse than the zero response. Neither says anything of k = 2d̂ itself: Figure 5 has it fail,
+    Figure 6 succeed. Over lengths the median is taken: the size of an error that explodes says
+    nothing (B.3).
+
+    **Arguments:**
+
+    - `error`, `beside_zero`: absolute errors, and relative to the zero response's, by seed and
+      length.
+    - `edge`: the critical length; `setting`: of these runs, in words.
+    - `parts`: which are claimed: errors are "low" above 2d̂ against below, "worse" than zero's
+      below, "better" than zero's above; `reasons`: why one of them fails; `note`: on "low".
+    """
+    k = error["length"]
+    low, high = (error.where(side).median("length") for side in (k > edge, k < edge))
+    worse = (beside_zero > 1).where(beside_zero.notnull() & (k < edge)).mean("length")
+    terms: dict[str, dict[str, Any]] = {
+        "low": dict(
+            name="high below, low above",
+            values=low / high,
+            at_most=0.5,
+            says=f"the absolute error at k > {edge} is at most half of that at k < {edge} (medians "
+            "over these lengths).",
+            note=note,
+        ),
+        "worse": dict(
+            name="below, worse than zero",
+            values=worse,
+            at_least=0.5,
+            says=f"at half or more of the lengths k < {edge} the student is worse than the zero "
+            "response, so that it does not extrapolate.",
+            place="appendix B.3",
+        ),
+        "better": dict(
+            name="above, better than zero",
+            values=beside_zero.where(k > edge).max("length"),
+            at_most=1,
+            says=f"at no length k > {edge} is the student worse than the zero response.",
+            place="appendix B.3",
+        ),
+    }
+    for part in parts:
+        terms[part] |= {key: f"{setting}: {terms[part][key]}" for key in ("name", "says")}
+        claim.median(**terms[part], fails_because=(reasons or {}).get(part, ""))
 
 
 @dataclass(frozen=True)
@@ -111,7 +180,6 @@ class LengthsExperiment(Experiment):
     )
 
     iterates: ClassVar[tuple[str, ...]] = ("last", "best")
-    rule_offset = 0.5  # from k = 2 × order, where figures have a rule
 
     def check(self) -> None:
         """Every horizon must leave a lag to extrapolate to."""
@@ -186,8 +254,54 @@ class LengthsExperiment(Experiment):
         reached = (ends == "converged").astype(float)
         return reached.where((ends != "") & lengths).mean("length")
 
+    def transition(
+        self,
+        claim: Claims,
+        runs: xarray.Dataset,
+        setting: str,
+        reasons: Mapping[str, str] | None = None,
+        *,
+        counted: bool = True,
+        **options: Any,
+    ) -> None:
+        """The paper's claims on these runs (by seed and length), see `claim_transition`."""
+        claim_transition(
+            claim,
+            self.counted(runs, "error") if counted else runs["error"],
+            self.beside_zero(runs),
+            edge=2 * self.order,
+            setting=setting,
+            reasons=reasons,
+            **options,
+        )
+
+    def beside_zero(self, runs: xarray.Dataset) -> xarray.DataArray:
+        """The error over the zero response's, of the runs that count."""
+        return self.counted(runs, "relative_error")
+
     def panel(self, title: str, y: str | Axis, marks: Sequence[Mark]) -> Panel:
         """A panel against the training length, with a rule at twice the teacher's order."""
-        rule = VerticalRule(2 * self.order + self.rule_offset, label="k = 2 × teacher order")
+        rule = VerticalRule(2.0 * self.order, label="k = 2 × teacher order")
         axis = y if isinstance(y, Axis) else Axis(y, scale="log")
         return Panel(title, Axis("training length k"), axis, [rule, *marks])
+
+    def paper_panel(self, runs: xarray.Dataset, **look: Any) -> Panel:
+        """The paper's own panel: absolute errors, mean and deviation over as many seeds."""
+        few = runs.isel(seed=slice(PAPER_SEEDS))
+        marks = mean_lines(self.counted(few, "error"), "length", **look)
+        y = Axis("extrapolation error (ℓ∞)", scale="symlog", threshold=1e-3, limits=(0, None))
+        return self.panel(
+            f"as in the paper: mean ± deviation of {few.sizes['seed']} seeds", y, marks
+        )
+
+
+class RandomTeachers(LengthsExperiment):
+    """A figure whose teachers are drawn: one for each seed, or one for all."""
+
+    teacher_seed: int = fixed(
+        -1, "seed of the one teacher of all students; −1: each seed has its own", low=-1
+    )
+
+    def teacher_seeds(self, seeds: np.ndarray) -> np.ndarray:
+        """The seed of each lane's teacher."""
+        return seeds if self.teacher_seed < 0 else np.full_like(seeds, self.teacher_seed)

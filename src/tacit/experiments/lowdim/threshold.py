@@ -55,7 +55,7 @@ class Threshold(Experiment):
 
     presets = {
         "smoke": dict(order=(1, 3), ends=(0, 2), length=(1, 2, 4, 5, 6, 7), seed=(0, 1)),
-        "quick": {},
+        "quick": dict(seed=range(8)),
         "paper": dict(seed=range(50)),
     }
     batch_by = ("order", "ends")
