@@ -10,6 +10,7 @@ from tacit.experiments.memoryless.fig1 import Fig1
 from tacit.experiments.memoryless.fig2 import Fig2
 from tacit.experiments.memoryless.fig5 import Fig5, first_break
 from tacit.experiments.memoryless.lengths import adversarial_response, linear_responses
+from tacit.reproduction import reproduce
 
 
 @pytest.fixture(scope="module", params=["fig1", "fig2", "fig5"])
