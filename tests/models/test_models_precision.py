@@ -53,6 +53,7 @@ def test_precision_under_the_defaults_of_jax():
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("JAX_ENABLE_X64")
     }
+    environment["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"  # dtypes are asked for, not bits
     environment["PYTHONPATH"] = str(Path(tacit.__path__[0]).parent)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", SCRIPT],

@@ -14,14 +14,21 @@ import xarray
 from tacit.reproduction import find_experiment
 from tacit.store import Store
 
-EXPERIMENT, PRESET, SEEDS = "depth/fig1", "quick", 30
+EXPERIMENT = "connectivity/figs4"  # in NumPy: what is killed computes, and does not compile
+SIZES = {"target": (2.0, 4.0), "g": (0.0, 0.4, 0.6, 0.8), "seed": (0, 1, 2, 3)}
 KILLS = 5
+ENDED = (0, 3)  # four seeds do not decide every claim
 
 
 def start(folder, cache):
+    sizes = [
+        word
+        for name, values in SIZES.items()
+        for word in ("--set", f"{name}={','.join(map(str, values))}")
+    ]
     return subprocess.Popen(
-        [sys.executable, "-m", "tacit", "reproduce", EXPERIMENT, "--preset", PRESET,
-         "--seeds", str(SEEDS), "--results", str(folder)],
+        [sys.executable, "-m", "tacit", "reproduce", EXPERIMENT, "--preset", "smoke", *sizes,
+         "--results", str(folder)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env=os.environ | {"XDG_CACHE_HOME": str(cache)},
@@ -29,9 +36,9 @@ def start(folder, cache):
 
 
 def test_killed_five_times_it_equals_the_undisturbed_run(tmp_path):
-    batches = find_experiment(EXPERIMENT).from_preset(PRESET, seeds=SEEDS).grid().batch_count()
+    batches = find_experiment(EXPERIMENT).from_preset("smoke", **SIZES).grid().batch_count()
     cache, whole, killed = tmp_path / "cache", tmp_path / "whole", tmp_path / "killed"
-    assert start(whole, cache).wait(600) == 0
+    assert start(whole, cache).wait(600) in ENDED
 
     rng = random.Random(5)
     store = killed / EXPERIMENT / "store"
@@ -46,7 +53,7 @@ def test_killed_five_times_it_equals_the_undisturbed_run(tmp_path):
         child.send_signal(signal.SIGKILL)
         kills += child.wait(60) == -signal.SIGKILL
     assert kills >= KILLS - 1  # the last may come too late
-    assert start(killed, cache).wait(600) == 0
+    assert start(killed, cache).wait(600) in ENDED
 
     folders = [folder / EXPERIMENT for folder in (whole, killed)]
     undisturbed, resumed = (xarray.open_zarr(f / "store" / "results.zarr").load() for f in folders)

@@ -96,7 +96,8 @@ class Fig5(LengthsExperiment):
         remembers = radius ** (2 * self.length) > VISIBLE
         if case == "d* < k" and remembers:
             return UNIDENTIFIABLE
-        if case == "d* < k" and self.keeps(model, start):
+        forgets = case == "2d* ≤ k" and (remembers or model == "gru")
+        if self.keeps(model, start, radius) and not forgets:
             return KEEPS
         if model != "linear" or not self.rings(start):
             return ""
