@@ -40,7 +40,7 @@ class FigS4(LinearExperiment):
 
     presets = {
         "smoke": dict(width=48, target=4.0, g=(0.0, 0.8), epochs=120, duration=101, seed=range(3)),
-        "quick": dict(width=64, seed=range(40)),  # few networks cross one
+        "quick": dict(width=96, seed=range(40)),  # few networks cross one
         "paper": {},
     }
 
