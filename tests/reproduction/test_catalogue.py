@@ -64,13 +64,14 @@ def test_an_entry_knows_its_paper():
 
 
 RULE, DATA = "k = 2 × teacher order", ["plain data", "adversarial data"]
+LITERAL = [RULE, "literal teacher, even spectrum", "literal teacher, random spectrum"]
 STUDENTS = ["linear RNN", "scaled convolution", "plain convolution"]
 PAPERS = {  # the panels of each figure in the paper's style, and the legend of the first
-    "lowdim/fig1a": (1, [RULE, "literal teacher, even spectrum", "literal teacher, random spectrum"]),
+    "lowdim/fig1a": (1, LITERAL),
     "lowdim/fig1b": (1, [RULE, "d = 50"]),
     "lowdim/fig2a": (1, ["k = 4 × teacher size", "slow", "fast"]),
     "lowdim/fig2b": (2, ["teacher", "k = 4", "student, k = 4", "k = 8", "student, k = 8"]),
-    "lowdim/fig3a": (1, [RULE, "literal teacher, even spectrum", "literal teacher, random spectrum"]),
+    "lowdim/fig3a": (1, LITERAL),
     "lowdim/fig3b": (1, [RULE, "d = 50"]),
     "lowdim/fig4": (1, [RULE, "scale 1e-05", "scale 0.1"]),
     "lowdim/fig5": (1, ["end of training, k = 10", "end of training, k = 20", "teacher",
