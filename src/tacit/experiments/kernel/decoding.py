@@ -76,6 +76,7 @@ class DecodingExperiment(WideExperiment):
     rate: float = 5e-5
 
     version = 2
+    published = dict(portion=("whole", "minutes"), seed=range(1))
     batch_by = ("recording", "portion")
     chunk = {"seed": 5}
 

@@ -137,8 +137,8 @@ class DynamicsExperiment(WideExperiment):
         ]
         floor = [HorizontalRule(float(one["noise"]), label="the noise itself")]
         y = Axis("mean squared error", scale="log")
-        shown = [*marks, *(floor if quantity == "test" else [])]
-        return Panel(title, Axis("epoch", scale=scale), y, shown, legend="best")
+        ours = [marks[-1], *(floor if quantity == "test" else [])]
+        return Panel(title, Axis("epoch", scale=scale), y, marks, legend="best", ours=ours)
 
 
 def _errors(responses: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:

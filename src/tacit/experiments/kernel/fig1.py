@@ -21,6 +21,7 @@ class Fig1(DynamicsExperiment):
     """
 
     id, figure = "kernel/fig1", "Figure 1"
+    published = dict(seed=range(1))
 
     epochs: tuple[int, ...] = (*SHORT, 400, 500, 650, 800, 1000)
 
@@ -90,6 +91,8 @@ class Fig1(DynamicsExperiment):
             [
                 self.curves(runs, "train", title="training error, seed 0", scale="symlog"),
                 self.curves(runs, "test", title="test error, seed 0", scale="symlog"),
+            ],
+            ours=[
                 Panel(
                     "how far the RNN is from each",
                     Axis("epoch", scale="log"),

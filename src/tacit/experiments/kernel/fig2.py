@@ -9,6 +9,8 @@ from tacit.draw import Axis, Figure, Panel, lines
 from tacit.experiments import Claims
 from tacit.experiments.kernel.dynamics import COLOURS, MODELS, STYLES, DynamicsExperiment
 
+PAPERS = 1000  # hidden units
+
 
 class Fig2(DynamicsExperiment):
     """The first ten epochs of a wide linear RNN and of its kernels, at several widths.
@@ -17,6 +19,7 @@ class Fig2(DynamicsExperiment):
     """
 
     id, figure = "kernel/fig2", "Figure 2"
+    published = dict(seed=range(1))
 
     width: tuple[int, ...] = (100, 300, 1000)
 
@@ -47,6 +50,11 @@ class Fig2(DynamicsExperiment):
             )
         return claim
 
+    def draw_paper(self, runs: xarray.Dataset) -> Figure:
+        """At the paper's width, if there is one of it."""
+        n = PAPERS if PAPERS in self.width else max(self.width)
+        return self.replace(width=n).draw(runs.sel(width=[n]))
+
     def draw(self, runs: xarray.Dataset) -> Figure:
         title = f"first {max(self.epochs)} epochs, n = {max(self.width):,}, seed 0"
         marks = lines(
@@ -60,8 +68,8 @@ class Fig2(DynamicsExperiment):
         )
         return Figure(
             "The first epochs, and what width does",
-            [
-                self.curves(runs, "train", title=title, scale="linear"),
+            [self.curves(runs, "train", title=title, scale="linear")],
+            ours=[
                 Panel(
                     "largest difference on the way",
                     Axis("hidden units n", scale="log", ticks=sorted(self.width)),

@@ -18,7 +18,7 @@ import xarray
 from tacit.draw import Axis, Band, Figure, HorizontalRule, Line, Mark, Panel, median_lines
 from tacit.experiments import Claims, at
 from tacit.experiments.lowdim.balanced import BalancedExperiment
-from tacit.experiments.lowdim.lengths import GRADUAL, METHODS, NEARLY_KNOWN, TEACHERS
+from tacit.experiments.lowdim.lengths import GRADUAL, METHODS, NEARLY_KNOWN, PUBLISHED, TEACHERS
 
 ITERATES = {"last": "", "best": ", lowest-loss iterate", "polished": ", polished"}
 CONDITIONING = (
@@ -47,6 +47,7 @@ class Fig1a(BalancedExperiment):
 
     id, figure = "lowdim/fig1a", "Figure 1(a)"
     version = 3  # the start's scale became an axis
+    published = PUBLISHED
 
     presets = {
         "smoke": dict(width=12, length=(9, 10, 11, 12), seed=(0, 1), steps=300, polish_steps=60),

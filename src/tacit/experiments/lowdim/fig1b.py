@@ -34,6 +34,7 @@ class Fig1b(LengthsExperiment):
 
     id, figure = "lowdim/fig1b", "Figure 1(b)"
     version = 2  # fresh batches, stopped by a moving average
+    published = dict(width=50, seed=range(3))
 
     width: tuple[int, ...] = swept((50,), "width d of the student", low=2, high=2000)
     loss: tuple[str, ...] = swept(("empirical",), "the loss that descends", choices=tuple(LOSSES))

@@ -20,8 +20,8 @@ from tacit.draw import (
     median_lines,
 )
 from tacit.experiments import Claims, at
-from tacit.experiments.lowdim.gru import QUICK, SMOKE, TEACHERS, GRUExperiment
-from tacit.experiments.lowdim.lengths import claim_transition
+from tacit.experiments.lowdim.gru import LITERAL, QUICK, SMOKE, TEACHERS, GRUExperiment
+from tacit.experiments.lowdim.lengths import AS_IN_THE_PAPER, claim_transition, first_panel
 
 HIGH, JUMP = 0.3, 10.0  # a high error and a jump, as for linear students in fig1a and b
 PAPER_SEEDS = 10
@@ -37,6 +37,7 @@ class Fig2a(GRUExperiment):
     """Extrapolation error against training length, GRU teacher and student."""
 
     id, figure = "lowdim/fig2a", "Figure 2(a)"
+    published = dict(teacher=LITERAL, seed=range(PAPER_SEEDS))
 
     presets = {
         "smoke": SMOKE,
@@ -105,6 +106,9 @@ class Fig2a(GRUExperiment):
             )
         return claim
 
+    def draw_paper(self, runs: xarray.Dataset) -> Figure:
+        return first_panel(self.draw(runs))
+
     def draw(self, runs: xarray.Dataset) -> Figure:
         size, k, step = self.teacher_width, Axis("training length k"), Axis("step")
         rules: list[Mark] = [
@@ -114,7 +118,7 @@ class Fig2a(GRUExperiment):
         ]
         few = runs.isel(width=0, seed=slice(PAPER_SEEDS)).sel(iterate="last")
         plain = mean_lines(self.counted(few, "error"), "length", by="teacher", colour=COLOURS)
-        title = f"as in the paper: mean ± deviation of {few.sizes['seed']} seeds"
+        title = f"{AS_IN_THE_PAPER}mean ± deviation of {few.sizes['seed']} seeds"
         plain_axis = Axis("ℓ∞ error after step k", limits=(0, None))
         panels = [Panel(title, k, plain_axis, [rules[0], *plain])]
         for teacher in self.teacher:

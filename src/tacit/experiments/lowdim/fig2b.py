@@ -9,7 +9,7 @@ import xarray
 
 from tacit.draw import Axis, Figure, Line, Mark, Panel, VerticalRule, lines, median_lines
 from tacit.experiments import Claims
-from tacit.experiments.lowdim.gru import QUICK, SMOKE, TEACHERS, GRUExperiment
+from tacit.experiments.lowdim.gru import LITERAL, QUICK, SMOKE, TEACHERS, GRUExperiment
 
 LEAVES, FOLLOWS = 0.3, 0.1  # of the teacher's root mean square
 LAST_ONLY = (
@@ -22,6 +22,7 @@ class Fig2b(GRUExperiment):
     """Average outputs of a GRU teacher and of students of two training lengths."""
 
     id, figure = "lowdim/fig2b", "Figure 2(b)"
+    published = dict(teacher=LITERAL, seed=range(1))  # one teacher, and a student of each length
 
     length: tuple[int, ...] = (30, 60)
 
@@ -98,7 +99,8 @@ class Fig2b(GRUExperiment):
             distances.append(Panel(title, x, Axis("relative rms distance", scale="log"), gaps))
         return Figure(
             "What students of two training lengths do after them",
-            [*means, *impulses, *distances],
+            means,
+            ours=[*impulses, *distances],
             columns=len(self.teacher),
             caption=f"GRU teachers of {self.teacher_width} units, GRU students of {self.width[0]}. "
             f"First row: outputs averaged over {self.inputs} white inputs. Last: root mean square "

@@ -23,6 +23,7 @@ from tacit.experiments.lowdim.lengths import (
     GRADUAL,
     METHODS,
     NEARLY_KNOWN,
+    PUBLISHED,
     TEACHERS,
     MaskedTargets,
     RandomTeachers,
@@ -42,6 +43,7 @@ class Fig3a(RandomTeachers):
     """Extrapolation error against training length, balanced teacher and dense student."""
 
     id, figure = "lowdim/fig3a", "Figure 3(a)"
+    published = PUBLISHED
 
     teacher: tuple[str, ...] = swept(TEACHER_NAMES, "the teacher's spectrum", choices=TEACHER_NAMES)
     width: tuple[int, ...] = swept((40,), "width d of the student", low=2, high=2000)
@@ -58,9 +60,7 @@ class Fig3a(RandomTeachers):
     flow_tolerance: float = fixed(1e-3, "relative tolerance of the flow", low=1e-10, high=0.1)
 
     presets = {
-        "smoke": dict(
-            teacher="well-conditioned", method="adam", length=(8, 11), seed=(0, 1), steps=300
-        ),
+        "smoke": dict(method="adam", length=(8, 11), seed=(0, 1), steps=300),
         "quick": dict(
             teacher=("even", "well-conditioned"), length=(6, 8, 10, 11, 18), seed=range(11)
         ),

@@ -31,6 +31,7 @@ class Fig3b(RandomTeachers):
     """Extrapolation error against training length, random unbalanced teacher."""
 
     id, figure = "lowdim/fig3b", "Figure 3(b)"
+    published = dict(seed=range(3))
 
     width: tuple[int, ...] = swept((50,), "width d of the student", low=2, high=2000)
     length: tuple[int, ...] = swept(

@@ -37,6 +37,7 @@ TEACHERS = {
     "fast": "fast decaying teacher",
     "delay": "delay teacher",
 }
+LITERAL = ("slow", "fast")  # mimic a response to one impulse, as in appendix B.2.3
 QUICK: dict[str, Any] = dict(
     teacher_width=4,
     width=16,

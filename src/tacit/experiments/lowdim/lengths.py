@@ -6,7 +6,7 @@ lags k … horizon − 1, which the loss does not see.
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -17,7 +17,7 @@ import xarray
 from numpy.typing import ArrayLike
 
 from tacit.descent import DescentResult, GaussNewton, GradientFlow, Lanes
-from tacit.draw import Axis, Mark, Panel, VerticalRule, mean_lines
+from tacit.draw import Axis, Figure, Mark, Panel, VerticalRule, mean_lines
 from tacit.experiments import Claims, Experiment, UsageError, Variable, fixed
 from tacit.measures import tail_errors
 from tacit.models import LinearRNN, impulse_responses
@@ -40,6 +40,9 @@ GRADUAL = (
     "teacher's random weights: with one teacher for all seeds (teacher_seed) it is soon decided"
 )
 PAPER_SEEDS = 3  # over which Figures 1 and 3 of the paper are averaged
+PUBLISHED = dict(teacher=("even", "random"), method="adam", seed=range(PAPER_SEEDS))
+"""What Figures 1(a) and 3(a) show: two readings of their teacher, and Adam (appendix B.1)."""
+AS_IN_THE_PAPER = "as in the paper: "
 
 
 def gauss_newton_flow(*, until: float, tolerance: float) -> GradientFlow:
@@ -285,14 +288,23 @@ class LengthsExperiment(Experiment):
         axis = y if isinstance(y, Axis) else Axis(y, scale="log")
         return Panel(title, Axis("training length k"), axis, [rule, *marks])
 
+    def draw_paper(self, runs: xarray.Dataset) -> Figure:
+        return first_panel(self.draw(runs))
+
     def paper_panel(self, runs: xarray.Dataset, **look: Any) -> Panel:
         """The paper's own panel: absolute errors, mean and deviation over as many seeds."""
         few = runs.isel(seed=slice(PAPER_SEEDS))
         marks = mean_lines(self.counted(few, "error"), "length", **look)
         y = Axis("extrapolation error (ℓ∞)", scale="symlog", threshold=1e-3, limits=(0, None))
         return self.panel(
-            f"as in the paper: mean ± deviation of {few.sizes['seed']} seeds", y, marks
+            f"{AS_IN_THE_PAPER}mean ± deviation of {few.sizes['seed']} seeds", y, marks
         )
+
+
+def first_panel(figure: Figure) -> Figure:
+    """The first panel alone: the paper's."""
+    first = figure.panels[0]
+    return Figure("", [replace(first, title=first.title.removeprefix(AS_IN_THE_PAPER))])
 
 
 class RandomTeachers(LengthsExperiment):

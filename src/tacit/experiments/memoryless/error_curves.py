@@ -26,6 +26,8 @@ class ErrorCurvesExperiment(LengthsExperiment):
     """Errors at every length up to the horizon, of students trained at length k."""
 
     title: ClassVar[str]
+    # Of how many runs the text does not say: it speaks of a model of each kind.
+    published = dict(start="xavier", data=("plain", "adversarial"), seed=range(1))
 
     @abc.abstractmethod
     def surprise(self, kind: str, model: str, start: str, **teacher: Any) -> str:
@@ -108,9 +110,10 @@ class ErrorCurvesExperiment(LengthsExperiment):
                     Axis("mean squared error", scale="log", limits=(FLOOR, 10.0)),
                     [
                         VerticalRule(self.length + 0.5, label=f"trained at length {self.length}"),
-                        *self.curves(here.clip(min=FLOOR), runs.sel(model=model, start=start)),
+                        *self.curves(here.clip(min=FLOOR)),
                     ],
                     note=note if lost else None,
+                    ours=self.further_curves(runs.sel(model=model, start=start)),
                 )
             )
         linear = (
@@ -124,7 +127,8 @@ class ErrorCurvesExperiment(LengthsExperiment):
         )
         return Figure(
             self.title,
-            [*panels, *self.further_panels(runs)],
+            panels,
+            ours=self.further_panels(runs),
             columns=len(self.model),
             caption=(
                 f"{self.teachers()}; Adam at rate {self.rate:g}. Linear student of width "
@@ -137,9 +141,13 @@ class ErrorCurvesExperiment(LengthsExperiment):
             ),
         )
 
-    def curves(self, errors: xarray.DataArray, runs: xarray.Dataset) -> list[Mark]:
+    def curves(self, errors: xarray.DataArray) -> list[Mark]:
         """The lines of one panel."""
         return median_lines(errors, "time", by="data", label=DATA)
+
+    def further_curves(self, runs: xarray.Dataset) -> list[Mark]:
+        """Ours beside them."""
+        return []
 
     def further_panels(self, runs: xarray.Dataset) -> list[Panel]:
         """What is drawn below the curves."""

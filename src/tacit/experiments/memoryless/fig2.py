@@ -38,8 +38,8 @@ class Fig2(ErrorCurvesExperiment):
     orders: tuple[int, ...] = fixed((1, 2, 3, 4, 6), "orders in the map", low=1, high=20)
 
     presets = {
-        "smoke": dict(model=("linear", "lstm"), data=("plain",), start=("small",), seed=range(2),
-                      width=8, gated_width=4, steps=100, gated_steps=20, sequences=10, gate=1.0,
+        "smoke": dict(model=("linear", "lstm"), data=("plain",), seed=range(2), width=8,
+                      gated_width=4, steps=100, gated_steps=20, sequences=10, gate=1.0,
                       radius=(0.5, 0.9), orders=(2, 3)),
         "quick": dict(model=("linear", "gru"), radius=(0.5, 0.9), seed=range(20), steps=5_000,
                       gated_steps=1_500, sequences=32),
@@ -125,21 +125,25 @@ class Fig2(ErrorCurvesExperiment):
         labels = {"radius": list(self.radius), "teacher_order": list(self.orders)}
         return xarray.DataArray(table, labels, tuple(labels))
 
-    def curves(self, errors: xarray.DataArray, runs: xarray.Dataset) -> list[Mark]:
-        colours = {radius: place for place, radius in enumerate(self.radius)}
+    @property
+    def colours(self) -> dict[float, int]:
+        """Of the teachers."""
+        return {radius: place for place, radius in enumerate(self.radius)}
+
+    def curves(self, errors: xarray.DataArray) -> list[Mark]:
+        return median_lines(
+            errors, "time", by=("radius", "data"), label="{data}, radius {radius:g}",
+            colour=self.colours, style=STYLES, band={"plain": True, "adversarial": False,
+                                                     "labels": False},
+        )  # fmt: skip
+
+    def further_curves(self, runs: xarray.Dataset) -> list[Mark]:
         first = max(self.radius)
-        return [
-            *median_lines(
-                errors, "time", by=("radius", "data"), label="{data}, radius {radius:g}",
-                colour=colours, style=STYLES, band={"plain": True, "adversarial": False,
-                                                    "labels": False},
-            ),
-            *median_lines(
-                runs["forgetful_error"].isel(data=0).sel(time=slice(self.length + 1, None)),
-                "time", by="radius", colour=colours, style="dotted", band=False,
-                label=lambda radius: "right below lag k, then zero" if radius == first else None,
-            ),
-        ]  # fmt: skip
+        return median_lines(
+            runs["forgetful_error"].isel(data=0).sel(time=slice(self.length + 1, None)),
+            "time", by="radius", colour=self.colours, style="dotted", band=False,
+            label=lambda radius: "right below lag k, then zero" if radius == first else None,
+        )  # fmt: skip
 
     def further_panels(self, runs: xarray.Dataset) -> list[Panel]:
         if not self.has_map or min(len(self.radius), len(self.orders)) < 2:
