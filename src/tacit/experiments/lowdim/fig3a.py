@@ -60,7 +60,7 @@ class Fig3a(RandomTeachers):
     flow_tolerance: float = fixed(1e-3, "relative tolerance of the flow", low=1e-10, high=0.1)
 
     presets = {
-        "smoke": dict(method="adam", length=(8, 11), seed=(0, 1), steps=300),
+        "smoke": dict(method="adam", length=(8, 11), seed=(0, 1), steps=100),
         "quick": dict(
             teacher=("even", "well-conditioned"), length=(6, 8, 10, 11, 18), seed=range(11)
         ),

@@ -89,7 +89,7 @@ class Fig4(RandomTeachers):
             scale=(1e-5, 1e-1),
             length=(8, 12),
             seed=(0, 1),
-            steps=300,
+            steps=100,
             flow_time=100.0,
         ),
         "quick": dict(
