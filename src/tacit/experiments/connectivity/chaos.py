@@ -48,7 +48,9 @@ class Chaos(FigS1):
         found = self.networks(batch, width)
         cells = zip(batch.column("g"), batch.column("seed"), strict=True)
         starts = [self.start(task, width, float(g), self.keys(seed)[0]) for g, seed in cells]
-        exponents = [largest_lyapunov_exponent(np.asarray(m.W), dt=self.dt) for m in starts]
+        exponents = np.array(
+            [largest_lyapunov_exponent(np.asarray(model.W), dt=self.dt) for model in starts]
+        )
         return {**{name: found[name] for name in ("outcome", "epochs_raw")}, "exponent": exponents}
 
     def needed(self, runs: xarray.Dataset) -> xarray.DataArray:
@@ -140,7 +142,8 @@ class Chaos(FigS1):
         exponent = runs["exponent"].sel(task=task)
         middle = needed.quantile(0.5, "seed", method="nearest").transpose("width", "g").values
         rows = np.arange(len(widths), dtype=float)
-        edges = crossing(g, exponent.median("seed").transpose("width", "g").values, EDGE)
+        passed = crossing(g, exponent.median("seed").transpose("width", "g").values, EDGE)
+        edges = np.atleast_1d(passed)
         marks: list[Mark] = [Heatmap(g, rows, middle, label=EPOCHS, scale="log", annotate=True)]
         if (inside := np.isfinite(edges)).sum() > 1:
             words = f"λ = −{-EDGE:g}"
