@@ -139,7 +139,8 @@ def test_where_fig2_is_expected_to_hold_follows_radius_order_and_length():
     assert expected(experiment)["GRU, small, radius 0.5: flat"] == "holds"
     assert expected(experiment)["GRU, small, radius 0.9: flat"] == "fails"
     xavier = [c for c in experiment.claims(made_up(experiment, flat)) if "xavier, radius" in c.name]
-    assert {claim.expected for claim in xavier} == {"fails"}
+    hold = [claim.name for claim in xavier if claim.expected == "holds"]
+    assert hold == ["GRU, xavier, radius 0.5: flat"]
     assert expected(experiment.replace(order=2))["GRU, small, radius 0.9: flat"] == "holds"
     longer = experiment.replace(length=40, horizon=60, adversarial_length=60)
     assert expected(longer)["GRU, small, radius 0.9: flat"] == "holds"
