@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tacit.cli import run
-from tacit.cli._reproduce import _effort
+from tacit.cli._telling import _effort
 from tacit.reproduction import list_experiments
 from tacit.reproduction._more_seeds import Effort
 from tacit.site._index import _remarks

@@ -1,9 +1,8 @@
-"""`tacit reproduce`: what it runs, who computes, and what it says meanwhile."""
+"""`tacit reproduce`: what it runs, and who computes."""
 
 import contextlib
 import io
 import json
-import math
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.cli._telling import tell
 from tacit.experiments import Experiment, UsageError, accelerated
 from tacit.reproduction import (
-    TOO_MANY_SEEDS,
     Reproduction,
     ReproductionError,
     expected_minutes,
@@ -31,14 +30,10 @@ from tacit.sweep import ProcessWorkers, WorkerDiedError, core_count, dask_worker
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tacit.claims import Claim
-    from tacit.reproduction import Effort
     from tacit.sweep import SweepEvent
 
 
 UNDECIDED, INTERRUPTED = 3, 130
-
-_COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "at the bound": "cyan"}
 
 
 @dataclass(frozen=True)
@@ -89,7 +84,7 @@ class Request:
         except ReproductionError as error:
             print(f"tacit: {error}", file=sys.stderr)
             return {"experiment": kind.id, "preset": self.preset, "error": str(error)}
-        _tell(console, made, compare=self.compare)
+        tell(console, made, compare=self.compare)
         return _record(made, compare=self.compare)
 
 
@@ -217,90 +212,6 @@ def _every(preset: str) -> list[type[Experiment]]:
     return chosen or kinds
 
 
-def _tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
-    from rich.table import Table
-
-    table = Table(header_style="bold", expand=False)
-    for name in ("claim", "measured", "bound", "seeds", "expected", "verdict"):
-        table.add_column(name, overflow="fold", justify="right" if name == "measured" else "left")
-    for claim in made.claims:
-        mark = "  ← not as expected" if claim.as_expected is False else ""
-        table.add_row(
-            claim.name,
-            _measured(claim),
-            f"{'≤' if claim.relation == '<=' else '≥'} {claim.bound:.3g}",
-            _seeds(claim),
-            claim.expected,
-            f"[{_COLOURS[claim.verdict]}]{claim.verdict}[/]{mark}{_remark(claim)}",
-        )
-    console.print(table)
-    outcomes = ", ".join(f"{count} {name}" for name, count in made.outcomes.items())
-    kept = made.summary.skipped_batches
-    console.print(
-        f"  {outcomes}; {made.seconds:.1f} s"
-        + (
-            f", {kept} of {kept + made.summary.computed_batches} batches were stored already"
-            if kept
-            else ""
-        )
-        + f"; {made.path}/figure.png"
-    )
-    for name, effort in made.efforts.items():
-        console.print(f"  undecided: {name}: {_effort(effort)}", markup=False, highlight=False)
-    for remark in made.remarks:
-        console.print(f"  {remark}", markup=False, highlight=False)
-    for warning in made.warnings:
-        print(f"tacit: {warning}", file=sys.stderr)
-    if compare:
-        _tell_moved(console, made)
-
-
-def _tell_moved(console: "Console", made: Reproduction) -> None:
-    found = made.compare()
-    if found.unable or not found.moved:
-        console.print(f"  {found.unable or 'nothing moved against the reference'}", markup=False)
-    if found.remark:
-        console.print(f"  {found.remark}", markup=False)
-    for movement in found.moved:
-        console.print(
-            f"  moved: {movement.name} ({movement.kind}): {movement.sentence}", markup=False
-        )
-
-
-def _seeds(claim: "Claim") -> str:
-    """How many seeds satisfy the claim: `9 of 10`; nothing if it is about one number."""
-    return "" if claim.satisfied is None else f"{claim.satisfied} of {claim.samples}"
-
-
-def _remark(claim: "Claim") -> str:
-    """What the verdict leaves out, if that is much."""
-    total = claim.samples + claim.left_out
-    return f"; {claim.left_out} of {total} seeds do not count" if claim.many_left_out else ""
-
-
-def _effort(effort: "Effort") -> str:
-    if effort.seeds >= TOO_MANY_SEEDS:
-        return f"more than {TOO_MANY_SEEDS:,} seeds, too near the bound"
-    seeds = "1 more seed" if effort.seeds == 1 else f"{effort.seeds} more seeds"
-    return f"about {seeds}, {_duration(effort.seconds)} (--until-decided)"
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("hours", 3600.0), ("minutes", 60.0)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.2g} {unit}"
-    return f"{max(1, round(seconds))} s"
-
-
-def _measured(claim: "Claim") -> str:
-    """The value with its interval, as far as they are numbers."""
-    if math.isnan(claim.measured):
-        return "–"
-    if not (math.isfinite(claim.low) and math.isfinite(claim.high)) or claim.low == claim.high:
-        return f"{claim.measured:.3g}"
-    return f"{claim.measured:.3g} [{claim.low:.3g}, {claim.high:.3g}]"
-
-
 def _write_page(console: "Console", folder: Path) -> None:
     from tacit.site import read_entries, write_index
 
@@ -402,14 +313,10 @@ def _in_a_process(
 def chosen_workers(workers: int | None, scheduler: str | None) -> Iterator[Executor | None]:
     """The executor that was asked for; None computes in this process."""
     if scheduler is not None:
-        with dask_workers(scheduler, workers=workers, notice=_notice) as executor:
+        with dask_workers(scheduler, workers=workers, notice=_say) as executor:
             yield executor
     elif workers is not None:
         with ProcessWorkers(workers) as executor:
             yield executor
     else:
         yield None
-
-
-def _notice(sentence: str) -> None:
-    print(f"tacit: {sentence}", file=sys.stderr)
