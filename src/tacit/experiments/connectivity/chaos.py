@@ -53,13 +53,9 @@ class Chaos(FigS1):
         )
         return {**{name: found[name] for name in ("outcome", "epochs_raw")}, "exponent": exponents}
 
-    def needed(self, runs: xarray.Dataset) -> xarray.DataArray:
-        """Epochs to learn, infinite where nothing is learned within the budget."""
-        return runs["epochs_raw"].where(self.counts(runs), np.inf)
-
     def fastest(self, runs: xarray.Dataset, values: xarray.DataArray) -> xarray.DataArray:
         """What `values` are at the g that learns fastest, seed by seed; NaN where none learned."""
-        needed = self.needed(runs)
+        needed = self.epochs_to_learn(runs)
         best = needed.argmin("g")
         return values.isel(g=best).where(np.isfinite(needed.min("g")))
 
@@ -71,7 +67,7 @@ class Chaos(FigS1):
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim = Claims(PLACE)
-        needed, exponent = self.needed(runs), runs["exponent"]
+        needed, exponent = self.epochs_to_learn(runs), runs["exponent"]
         small, large, deep = min(self.width), max(self.width), max(self.g)
         everywhere = xarray.ones_like(exponent) * exponent["g"]
         best, at_best = (self.fastest(runs, values) for values in (everywhere, exponent))
@@ -138,7 +134,7 @@ class Chaos(FigS1):
     def _row(self, runs: xarray.Dataset, task: str) -> list[Panel]:
         """One task: the plane of g and N, and cuts through it against g and against λ."""
         g, widths = runs["g"].values, runs["width"].values
-        needed = self.needed(runs).sel(task=task)
+        needed = self.epochs_to_learn(runs).sel(task=task)
         exponent = runs["exponent"].sel(task=task)
         middle = needed.quantile(0.5, "seed", method="nearest").transpose("width", "g").values
         rows = np.arange(len(widths), dtype=float)

@@ -62,6 +62,13 @@ class TaskExperiment(Experiment):
         """The networks that learned their task."""
         return runs["outcome"] == "converged"
 
+    def epochs_to_learn(self, runs: xarray.Dataset) -> xarray.DataArray:
+        """The paper's: when one batch's loss is first below 5%; infinite where nothing is learned.
+
+        A lucky batch is not enough: the smoothed loss has to stay low for ten epochs, at any time.
+        """
+        return runs["epochs_raw"].where(self.counts(runs), np.inf)
+
     def problem(self, task: str) -> Task:
         """A task by its name."""
         coherences = Mante().coherences if self.coherences == "code" else (1.0,)
@@ -283,13 +290,6 @@ class WeightsExperiment(TaskExperiment):
             f" {lost.sum()} of the {learned.sum()} networks that learned lost the task again by "
             "the end and are shown where they were best."
         )
-
-    def epochs_to_learn(self, runs: xarray.Dataset) -> xarray.DataArray:
-        """The paper's: when one batch's loss is first below 5%; infinite where nothing is learned.
-
-        A lucky batch is not enough: the smoothed loss has to stay low for ten epochs, at any time.
-        """
-        return runs["epochs_raw"].where(self.counts(runs), np.inf)
 
     def epoch_ratios(
         self, runs: xarray.Dataset, task: str, weak: float, strong: float
