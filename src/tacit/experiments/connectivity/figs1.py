@@ -38,7 +38,7 @@ class FigS1(TaskExperiment):
         "smoke": dict(task="flip-flop", width=(12, 24), g=(0.0, 0.9), effort=0.04, trials=32,
                       ranks=4, seed=range(2)),
         "quick": dict(task="flip-flop", width=(32, 64, 128), g=(0.0, 0.9), effort=0.21,
-                      trials=128, ranks=12, seed=range(16)),
+                      trials=128, ranks=12, seed=range(12)),
         "paper": {},
     }  # fmt: skip
     batch_by = ("task", "width", "g")

@@ -41,7 +41,7 @@ class Fig2(ErrorCurvesExperiment):
         "smoke": dict(model=("linear", "lstm"), data=("plain",), seed=range(2), width=8,
                       gated_width=4, steps=100, gated_steps=20, sequences=10, gate=1.0,
                       radius=(0.5, 0.9), orders=(2, 3)),
-        "quick": dict(model=("linear", "gru"), radius=(0.5, 0.9), seed=range(20), steps=5_000,
+        "quick": dict(model=("linear", "gru"), radius=(0.5, 0.9), seed=range(12), steps=5_000,
                       gated_steps=1_500, sequences=32),
         "paper": dict(start=("xavier", "keras", "small"), adversarial_length=15),
     }  # fmt: skip
