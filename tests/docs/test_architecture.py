@@ -51,11 +51,10 @@ def test_the_walk_has_at_most_45_files(walk):
     assert len(walk) <= 45
 
 
-def test_a_run_passes_through_every_file_of_the_walk_and_no_other_of_an_experiment(walk, tmp_path):
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
-    }
+def test_a_run_passes_through_every_file_of_the_walk_and_no_other_of_an_experiment(
+    walk, tmp_path, environment_in_short
+):
+    environment = environment_in_short | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", TRACE, str(tmp_path)],
         env=environment,

@@ -107,6 +107,7 @@ def lanes_of(sizes, count):
     return Lanes.stack(models), Lanes.stack(problems)
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize(
     ("sizes", "batches"),
     [
@@ -193,7 +194,7 @@ def test_low_rank_matrix():
         low_rank_matrix(2, 2, rank=0, key=jax.random.key(0))
 
 
-def test_precision_under_the_defaults_of_jax():
+def test_precision_under_the_defaults_of_jax(environment_in_short):
     code = """
 import jax, numpy as np
 from tacit.models import DeepFactorisation
@@ -224,7 +225,11 @@ assert not jax.config.jax_enable_x64
 print("fine")
 """
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+        [sys.executable, "-W", "error", "-c", code],
+        env=environment_in_short,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stdout.strip() == "fine", done.stderr
 

@@ -4,7 +4,6 @@ float64 goes in and float64 comes out; float32 stays float32; no setting changes
 """
 
 import json
-import os
 import subprocess
 import sys
 
@@ -108,10 +107,10 @@ print(json.dumps({name: sorted(kinds) for name, kinds in seen.items()}))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_every_door_keeps_the_precision_of_its_input(dtype):
+def test_every_door_keeps_the_precision_of_its_input(dtype, environment_in_short):
     done = subprocess.run(
         [sys.executable, "-c", CODE.replace("@", dtype)],
-        env=os.environ | {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"},  # dtypes are asked for, not bits
+        env=environment_in_short,  # dtypes are asked for, not bits
         capture_output=True,
         text=True,
         check=False,

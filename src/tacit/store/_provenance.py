@@ -5,6 +5,7 @@ Nothing in it names a host or a path, and equality between runs never looks at i
 
 import contextlib
 import functools
+import os
 import platform
 import subprocess
 import sys
@@ -83,7 +84,7 @@ UNKNOWN_ROUNDING = "unknown"
 
 @functools.cache
 def rounding() -> str:
-    """What the rounding errors of this process depend on: its processor, and the packages.
+    """What the rounding errors of this process depend on: processor, packages, XLA's own flags.
 
     Where this is the same, the same program gives the same bits. A GPU shows by JAX's plug-in for
     it: to ask JAX would start it, in processes that only hand out work.
@@ -92,7 +93,8 @@ def rounding() -> str:
     for name in _ROUNDING:
         with contextlib.suppress(metadata.PackageNotFoundError):
             packages.append(f"{name} {metadata.version(name)}")
-    return ", ".join([*_processor(), *packages])
+    flags = [f"XLA_FLAGS={told}"] if (told := os.environ.get("XLA_FLAGS", "").strip()) else []
+    return ", ".join([*_processor(), *packages, *flags])
 
 
 def _processor() -> list[str]:
