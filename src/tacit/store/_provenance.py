@@ -82,19 +82,23 @@ UNKNOWN_ROUNDING = "unknown"
 """Of results that do not tell: it equals no other, and not itself."""
 
 
-@functools.cache
 def rounding() -> str:
     """What the rounding errors of this process depend on: processor, packages, XLA's own flags.
 
     Where this is the same, the same program gives the same bits. A GPU shows by JAX's plug-in for
     it: to ask JAX would start it, in processes that only hand out work.
     """
+    flags = os.environ.get("XLA_FLAGS", "").strip()
+    return ", ".join([_processor_and_packages(), *([f"XLA_FLAGS={flags}"] if flags else [])])
+
+
+@functools.cache
+def _processor_and_packages() -> str:
     packages = []
     for name in _ROUNDING:
         with contextlib.suppress(metadata.PackageNotFoundError):
             packages.append(f"{name} {metadata.version(name)}")
-    flags = [f"XLA_FLAGS={told}"] if (told := os.environ.get("XLA_FLAGS", "").strip()) else []
-    return ", ".join([*_processor(), *packages, *flags])
+    return ", ".join([*_processor(), *packages])
 
 
 def _processor() -> list[str]:
