@@ -76,8 +76,7 @@ class FigS1(TaskExperiment):
             columns=max(2, len(self.task)),
             caption=f"{len(self.seed)} networks for each N and g: mean and standard deviation over "
             f"those that learned the task, points: each of them. {missing} of "
-            f"{runs['outcome'].size} networks did not learn within {self.effort:g} times the "
-            "paper's epochs.",
+            f"{runs['outcome'].size} networks did not learn within {self.budget}.",
         )
 
     def _panel(self, runs: xarray.Dataset, name: str, task: str) -> Panel:
