@@ -84,8 +84,10 @@ time.sleep(60)
         child.send_signal(signal.SIGKILL)
         child.wait(10)
         child.stdout.close()
-        assert store.batches_at_work() == 0  # which also takes the file away
-        assert os.listdir(store.path / "reserved") == []
+        assert store.batches_at_work() == 0
+        assert len(os.listdir(store.path / "reserved")) == 1  # looking removes nothing
+        assert Store.existing(store.path).identity == store.identity
+        assert os.listdir(store.path / "reserved") == []  # the next writer does
         assert Store.move_aside(store.path) is not None
     finally:
         with contextlib.suppress(ProcessLookupError):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tacit._files import FileKindError, folder_within
 from tacit.reproduction import results_folder
 from tacit.store import Store, StoreError, stores_in
 
@@ -38,17 +39,25 @@ def _pairs(sources: Sequence[Path], into: Path) -> dict[Path, list[Store]]:
             words = "holds no store" if source.is_dir() else "is not a folder"
             raise StoreError(f"{source} {words}: give a store, or a folder of results")
         for path in paths:
-            theirs = Store.existing(path)
+            theirs = Store.existing(path, read_only=True)
             alone = (into / "store.json").is_file()
-            target = into if alone else into / theirs.identity.experiment / "store"
+            target = into if alone else _below(into, theirs.identity.experiment)
             pairs.setdefault(target, []).append(theirs)
     for target, found in pairs.items():
-        wanted = Store.existing(target) if (target / "store.json").is_file() else found[0]
+        there = (target / "store.json").is_file()
+        wanted = Store.existing(target, read_only=True) if there else found[0]
         for theirs in found:
             theirs.check_fits(wanted)
             if target.exists() and theirs.path.samefile(target):
                 raise StoreError(f"{theirs.path} is where --into leads: give another folder")
     return pairs
+
+
+def _below(into: Path, experiment: str) -> Path:
+    try:
+        return folder_within(into, experiment, "store")
+    except FileKindError as error:
+        raise StoreError(f"into: {error}") from None
 
 
 def _merged(target: Path, found: Sequence[Store]) -> dict[str, Any]:

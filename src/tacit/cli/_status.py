@@ -74,7 +74,7 @@ def _found(folder: str) -> list[Path]:
 
 
 def _of_store(path: Path) -> _Row:
-    store = Store.existing(path)
+    store = Store.existing(path, read_only=True)
     plan = store.plan()
     if plan is None:
         # Parts alone, for example of a merge by hand: what is there is all that is known.
@@ -102,7 +102,7 @@ def _of_experiment(
         return _Row(
             experiment.id, experiment.version, chosen, path, Status(cells=len(plan), done=0)
         )
-    store = Store(path, experiment=experiment.id, version=experiment.version)
+    store = Store(path, experiment=experiment.id, version=experiment.version, read_only=True)
     asked = plan if given else store.plan() or plan
     return _row(store, asked.name, store.status(asked))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit._errors import UsageError
+from tacit._files import FileKindError, folder_within
 from tacit.claims import SEED, Claim
 from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
 from tacit.reproduction._cell import ExperimentCell
@@ -89,7 +90,7 @@ def reproduce(
     if lacking is not None:
         raise UsageError(f"{chosen.id}: {lacking}")
     plan = planned(chosen, name)
-    folder = _created(results_folder(results) / chosen.id)
+    folder = _created(results_folder(results), chosen.id)
     if fresh:
         Store.move_aside(folder / "store")
     store = Store(folder / "store", experiment=chosen.id, version=chosen.version)
@@ -172,7 +173,9 @@ def stored_run(
     folder = results_folder(results) / chosen.id
     missing = len(plan)
     if (folder / "store" / "store.json").is_file():
-        store = Store(folder / "store", experiment=chosen.id, version=chosen.version)
+        store = Store(
+            folder / "store", experiment=chosen.id, version=chosen.version, read_only=True
+        )
         missing = store.status(plan).missing
     if missing:
         raise UsageError(
@@ -247,9 +250,13 @@ def _chosen(
     return name, kind.from_preset(name, seeds=seeds, **overrides)
 
 
-def _created(folder: Path) -> Path:
+def _created(root: Path, experiment: str) -> Path:
+    folder = root / experiment
     try:
+        folder_within(root, experiment, "store")
         folder.mkdir(parents=True, exist_ok=True)
+    except FileKindError as error:
+        raise UsageError(f"results: {error}") from None
     except OSError as error:
         raise UsageError(
             f"results: the folder {str(folder)!r} cannot be created: {error.strerror}"

@@ -4,7 +4,7 @@ from tacit._files import WriteError, write_atomically
 from tacit.store._errors import StoreError
 from tacit.store._failures import FailedCells
 from tacit.store._key import canonical, cell_key
-from tacit.store._names import PRESENT
+from tacit.store._names import PRESENT, is_id
 from tacit.store._plan import Plan
 from tacit.store._provenance import UNKNOWN_ROUNDING, device, precision, provenance, rounding
 from tacit.store._reservation import Lock
@@ -28,6 +28,7 @@ __all__ = [
     "cell_key",
     "checked_arrays",
     "device",
+    "is_id",
     "precision",
     "provenance",
     "rounding",

@@ -5,6 +5,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from tacit._files import FileKindError, refuse_link
+
 ASIDE = "aside"
 
 
@@ -40,18 +42,26 @@ def set_aside(path: Path, reason: str) -> str | None:
     """
     aside = path.parent / ASIDE
     try:
+        refuse_link(aside)
         aside.mkdir(exist_ok=True)
         target = _unused(aside / path.name)
         path.rename(target)
     except FileNotFoundError:
         return None
     except OSError as error:  # a store that may only be read
-        return f"{path.name} is not whole ({reason}) and is passed over: {error.strerror}"
+        return pass_over(path, reason, f": {error.strerror}")
+    except FileKindError as error:
+        return pass_over(path, reason, f": {error}")
     return f"{path.name} is not whole ({reason}): set aside as {target}"
+
+
+def pass_over(path: Path, reason: str, why: str = "") -> str:
+    """What to tell of a bad file that stays where it is."""
+    return f"{path.name} is not whole ({reason}) and is passed over{why}"
 
 
 def _unused(path: Path) -> Path:
     number, target = 1, path
-    while target.exists():
+    while os.path.lexists(target):
         target, number = path.with_name(f"{path.name}.{number}"), number + 1
     return target

@@ -1,5 +1,6 @@
 """Which cell lies in which part: the index of a folder of parts, kept up to date."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from tacit.store import _part
 from tacit.store._errors import PartError
-from tacit.store._files import names_in, set_aside
+from tacit.store._files import names_in, pass_over, set_aside
 
 SUFFIX = ".npz"
 
@@ -18,8 +19,11 @@ class PartIndex:
     `warnings` collects in words what was set aside or passed over.
     """
 
-    def __init__(self, folder: Path, identity: _part.Identity, warnings: list[str]) -> None:
+    def __init__(
+        self, folder: Path, identity: _part.Identity, warnings: list[str], *, read_only: bool
+    ) -> None:
         self.folder = folder
+        self.read_only = read_only
         self.identity = identity
         self.warnings = warnings
         self.where: dict[str, tuple[str, int]] = {}  # cell's address -> part, row in it
@@ -37,14 +41,19 @@ class PartIndex:
         except FileNotFoundError:  # another process has just set it aside
             return False
         except PartError as error:
-            sentence = set_aside(self.folder / name, str(error))
-            if sentence is not None:
-                self.warnings.append(sentence)
-            if (self.folder / name).exists():
-                self._passed_over.add(name)
+            self.reject(name, str(error))
             return False
         self.add(name, keys)
         return True
+
+    def reject(self, name: str, reason: str) -> None:
+        """Set a bad part aside, or pass it over where nothing may be written; and say so."""
+        path = self.folder / name
+        sentence = pass_over(path, reason) if self.read_only else set_aside(path, reason)
+        if sentence is not None:
+            self.warnings.append(sentence)
+        if os.path.lexists(path):
+            self._passed_over.add(name)
 
     def add(self, name: str, keys: Sequence[str]) -> None:
         """Take in a whole part of this folder."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from tacit.store._errors import PartError
 from tacit.store._key import canonical_text, cell_key
+from tacit.store._names import check_identity
 
 SCHEMA = 1
 
@@ -35,6 +36,9 @@ class Identity:
     experiment: str
     version: int
     schema: int = SCHEMA
+
+    def __post_init__(self) -> None:
+        check_identity(self.experiment, self.version)
 
     def to_dict(self) -> dict[str, Any]:
         """As in `store.json` and in each part's header."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tacit._files import WriteError, put_folder, temporary_name
+from tacit._files import WriteError, put_folder, read_regular, temporary_name
 from tacit.store._dataset import Parts, build_dataset, grid_attributes
 from tacit.store._failures import FailedCells
 from tacit.store._names import OUTCOME, PRESENT
@@ -77,9 +77,11 @@ def _digest(
 
 
 def _content_of(target: Path) -> str | None:
+    if target.is_symlink():
+        return None
     try:
-        return json.loads((target / ".zattrs").read_bytes()).get(_CONTENT)
-    except (OSError, ValueError, AttributeError):
+        return json.loads(read_regular(target / ".zattrs", most=2**26)).get(_CONTENT)
+    except (OSError, ValueError, AttributeError, RecursionError):
         return None
 
 

@@ -17,8 +17,10 @@ the worst that can happen, where the file system has no locks, is that a batch i
 and then the first part in the order of names counts.
 """
 
+import contextlib
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -26,16 +28,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit._files import WriteError, remove_stale, sync_folder, write_atomically
+from tacit._files import (
+    FileKindError,
+    WriteError,
+    read_regular,
+    refuse_link,
+    remove_stale,
+    sync_folder,
+    write_atomically,
+)
 from tacit.store import _part, _results
 from tacit.store._dataset import build_dataset
 from tacit.store._errors import StoreError
 from tacit.store._failures import FailedCells, Failures
-from tacit.store._files import digest_of, next_name
+from tacit.store._files import ASIDE, digest_of, names_in, next_name
 from tacit.store._index import SUFFIX, PartIndex
+from tacit.store._names import check_identity
 from tacit.store._plan import Plan
 from tacit.store._provenance import UNKNOWN_ROUNDING, rounding, versions
-from tacit.store._reservation import Lock, holder, lock
+from tacit.store._reservation import Lock, holder, is_held, lock
 from tacit.store._status import Status, status_of
 from tacit.store._variable import Variable
 
@@ -43,6 +54,9 @@ if TYPE_CHECKING:
     import xarray
 
 MANIFEST = "store.json"
+_RESERVATION = re.compile("[0-9a-f]{16}")
+_MOST_MANIFEST_BYTES = 2**16
+_MOST_PLAN_BYTES = 64 * 2**20
 
 
 class Store:
@@ -53,40 +67,76 @@ class Store:
     - `path`: the folder.
     - `experiment`, `version`: whose results they are. A folder with another experiment's or
       version's results is refused with a `StoreError`.
+    - `read_only`: nothing in the folder is made, changed or moved; it must be there. What is not
+      whole is passed over.
 
-    `warnings` lists in words what was found and set aside or passed over.
+    Nothing is read or written through a link within the folder. `warnings` lists in words what was
+    found and set aside or passed over.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, experiment: str, version: int) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        experiment: str,
+        version: int,
+        read_only: bool = False,
+    ) -> None:
         self.path = Path(path)
         self.identity = _part.Identity(experiment, version)
+        self.read_only = read_only
         self.warnings: list[str] = []
         if self.path.exists() and not self.path.is_dir():
             raise StoreError(f"{self.path} is a file, not the folder of a store: give another path")
-        try:
-            self._parts.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise WriteError(self._parts, error) from error
+        self._refuse_links()
+        if not read_only:
+            try:
+                self._parts.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise WriteError(self._parts, error) from error
         self._check_or_write_identity()
-        for folder in (self.path, self._parts, self.path / "failures"):
-            remove_stale(folder)
-        self._index = PartIndex(self._parts, self.identity, self.warnings)
-        self._failures = Failures(self.path / "failures", self.identity, self.warnings)
+        if not read_only:
+            for folder in (self.path, self._parts, self.path / "failures"):
+                remove_stale(folder)
+            self._drop_stale_reservations()
+        self._index = PartIndex(self._parts, self.identity, self.warnings, read_only=read_only)
+        self._failures = Failures(
+            self.path / "failures", self.identity, self.warnings, read_only=read_only
+        )
         self.refresh()
 
     @classmethod
-    def existing(cls, path: str | os.PathLike[str]) -> "Store":
+    def existing(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> "Store":
         """The store that is in a folder, whosever it is; a `StoreError` if there is none."""
         manifest = Path(path) / MANIFEST
-        if not manifest.is_file():
+        if not os.path.lexists(manifest):
             raise StoreError(f"{path} is not a store: it has no {MANIFEST}")
         theirs = _read_manifest(manifest)
         experiment, version = theirs.get("experiment"), theirs.get("version")
-        if not isinstance(experiment, str) or not isinstance(version, int):
-            raise StoreError(
-                f"{manifest} names no experiment and version: it is not one of tacit's"
-            )
-        return cls(path, experiment=experiment, version=version)
+        try:
+            check_identity(experiment, version)
+        except StoreError as error:
+            raise StoreError(f"{manifest} is not one of tacit's: {error}") from None
+        assert isinstance(experiment, str)
+        assert isinstance(version, int)
+        return cls(path, experiment=experiment, version=version, read_only=read_only)
+
+    def _drop_stale_reservations(self) -> None:
+        """Remove the lock files of killed processes, which nobody holds any more."""
+        for name in names_in(self.path / "reserved", ""):
+            if _RESERVATION.fullmatch(name):
+                with contextlib.suppress(StoreError, WriteError):
+                    stale = lock(self.path / "reserved" / name, passing=True)
+                    if stale is not None:
+                        stale.release()
+
+    def _refuse_links(self) -> None:
+        try:
+            for name in ("parts", "failures", "reserved"):
+                refuse_link(self.path / name)
+                refuse_link(self.path / name / ASIDE)
+        except FileKindError as error:
+            raise StoreError(str(error)) from None
 
     @property
     def _parts(self) -> Path:
@@ -94,7 +144,7 @@ class Store:
 
     def _check_or_write_identity(self) -> None:
         manifest, mine = self.path / MANIFEST, self.identity.to_dict()
-        if not manifest.exists():
+        if not os.path.lexists(manifest) and not self.read_only:
             write_atomically(manifest, json.dumps(mine, indent=1).encode())
             return
         theirs = _read_manifest(manifest)
@@ -193,7 +243,12 @@ class Store:
         data = _part.encode(self.identity, cells, stored, provenance)
         return self._write(keys, data)
 
+    def _must_be_writable(self) -> None:
+        if self.read_only:
+            raise StoreError(f"{self.path} was opened to be read only")
+
     def _write(self, keys: Sequence[str], data: bytes) -> str:
+        self._must_be_writable()
         name = next_name(self._parts, keys, SUFFIX)
         write_atomically(self._parts / name, data)
         self._index.add(name, keys)
@@ -202,10 +257,11 @@ class Store:
     def merge(self, other: "Store | str | os.PathLike[str]") -> int:
         """Take the parts of a store made elsewhere that hold a cell not yet here; returns how many.
 
-        `other` is only read, except that its damaged parts are set aside there, as on any opening.
-        Cells that are in both with other values are warned of; those here count.
+        `other` is only read; its damaged parts are passed over. Cells that are in both with other
+        values are warned of; those here count.
         """
-        theirs = other if isinstance(other, Store) else Store.existing(other)
+        self._must_be_writable()
+        theirs = other if isinstance(other, Store) else Store.existing(other, read_only=True)
         if os.path.samefile(self.path, theirs.path):
             raise StoreError(f"{theirs.path} is the store to merge into: give another one")
         theirs.check_fits(self)
@@ -247,6 +303,7 @@ class Store:
 
         None when another process has it. The cells must be looked for again after it is granted.
         """
+        self._must_be_writable()
         (self.path / "reserved").mkdir(exist_ok=True)
         return lock(self.path / "reserved" / digest_of(keys), passing=True)
 
@@ -256,15 +313,13 @@ class Store:
 
     def batches_at_work(self) -> int:
         """How many batches are being computed now, by whichever process."""
-        names = os.listdir(self.path / "reserved") if (self.path / "reserved").is_dir() else []
-        found = [lock(self.path / "reserved" / name, passing=True) for name in names]
-        for free in found:
-            if free is not None:  # left behind by a process that was killed
-                free.release()
-        return sum(held is None for held in found)
+        reserved = self.path / "reserved"
+        names = os.listdir(reserved) if reserved.is_dir() else []
+        return sum(is_held(reserved / name) for name in names)
 
     def add_failure(self, cells: Sequence[Mapping[str, Any]], message: str, traceback: str) -> str:
         """Keep the error of cells that raised; returns the name of the record."""
+        self._must_be_writable()
         return self._failures.add(cells, message, traceback)
 
     def failure_names(self) -> frozenset[str]:
@@ -296,19 +351,24 @@ class Store:
 
     def keep_plan(self, plan: Plan) -> None:
         """Write down what is asked of the store, for `plan` and `consolidate`."""
+        self._must_be_writable()
         data = plan.to_json()
         path = self.path / "plan.json"
-        if not path.exists() or path.read_bytes() != data:
+        try:
+            same = read_regular(path, most=len(data)) == data
+        except (OSError, FileKindError):
+            same = False
+        if not same:
             write_atomically(path, data)
 
     def plan(self) -> Plan | None:
         """What was last asked of the store, None if that is not known."""
         path = self.path / "plan.json"
         try:
-            return Plan.from_json(path.read_bytes())
+            return Plan.from_json(read_regular(path, most=_MOST_PLAN_BYTES))
         except FileNotFoundError:
             return None
-        except ValueError as error:
+        except (ValueError, OSError) as error:
             self.warnings.append(f"{path} is not readable and passed over: {error}")
             return None
 
@@ -324,6 +384,7 @@ class Store:
         Memory is that of a few parts, however large the grid. A dataset that was opened from the
         old one must be opened again.
         """
+        self._must_be_writable()
         return _results.consolidate(self, plan, self.path / "results.zarr")
 
     @staticmethod
@@ -337,14 +398,15 @@ class Store:
         if not source.exists():
             return None
         manifest = source / MANIFEST
-        held = lock(manifest) if manifest.exists() else Lock(None)
+        plain = manifest.is_file() and not manifest.is_symlink()
+        held = lock(manifest) if plain else Lock(None)
         if held is None:
             raise StoreError(
                 f"{source} is in use by another process: stop it or wait for it before --fresh"
             )
         with held:
             number = 1
-            while (target := source.with_name(f"{source.name}.old-{number}")).exists():
+            while os.path.lexists(target := source.with_name(f"{source.name}.old-{number}")):
                 number += 1
             source.rename(target)
             sync_folder(source.parent)
@@ -367,9 +429,10 @@ def stores_in(folder: str | os.PathLike[str]) -> list[Path]:
 
 def _read_manifest(manifest: Path) -> dict[str, Any]:
     try:
-        theirs = json.loads(manifest.read_bytes())
-    except ValueError:
-        theirs = None
+        theirs = json.loads(read_regular(manifest, most=_MOST_MANIFEST_BYTES))
+        reason = "it is no JSON object"
+    except (ValueError, OSError, RecursionError) as error:
+        theirs, reason = None, str(error)
     if not isinstance(theirs, dict):
-        raise StoreError(f"{manifest} is not readable: start a new store with --fresh")
+        raise StoreError(f"{manifest} is not readable ({reason}): start a new store with --fresh")
     return theirs
