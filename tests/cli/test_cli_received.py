@@ -205,3 +205,23 @@ def test_a_manifest_or_plan_that_is_no_file_is_said(tacit, make):
         done = tacit("status", "foreign")
         assert done.returncode == (0 if name == "plan.json" else 2), done
         assert name in done.stdout + done.stderr or "holds no store" in done.stderr
+
+
+def test_a_crafted_part_is_named_set_aside_and_computed_again(tacit):
+    store = received(tacit)
+    (part,) = (store / "parts").glob("*.npz")
+    bad = store / "parts" / "000002-crafted.npz"
+    os.mkfifo(bad)
+    words = tacit("status", "foreign").stdout
+    assert "000002-crafted.npz is not whole (it is not a regular file)" in words
+    bad.unlink()
+    bad.write_bytes(bytes(64))
+    done = tacit("merge", "foreign")
+    assert done.returncode == 0
+    assert "000002-crafted.npz is not whole (it is damaged" in done.stdout
+    assert [p.name for p in tacit.parts()] == [part.name]
+    bad.unlink()
+    os.mkfifo(tacit.parts()[0].with_name("000000-first.npz"))
+    done = tacit("reproduce", "lamp.py", "--preset", "smoke")
+    assert done.returncode == 0
+    assert "000000-first.npz is not whole (it is not a regular file): set aside" in done.stderr

@@ -64,12 +64,11 @@ def _merged(target: Path, found: Sequence[Store]) -> dict[str, Any]:
     identity = found[0].identity
     store = Store(target, experiment=identity.experiment, version=identity.version)
     before = len(store)
-    taken = sum(store.merge(theirs) for theirs in found)
-    plan = store.plan()
-    if plan is None:
-        plan = next((asked for theirs in found if (asked := theirs.plan()) is not None), None)
-        if plan is not None:
-            store.keep_plan(plan)
+    known = store.plan()
+    plan = known or next((asked for theirs in found if (asked := theirs.plan()) is not None), None)
+    taken = sum(store.merge(theirs, plan=plan) for theirs in found)
+    if plan is not None and known is None:
+        store.keep_plan(plan)
     if plan is not None:
         store.consolidate(plan)
     return {

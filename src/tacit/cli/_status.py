@@ -79,6 +79,7 @@ def _of_store(path: Path) -> _Row:
     if plan is None:
         # Parts alone, for example of a merge by hand: what is there is all that is known.
         return _row(store, "", Status(cells=len(store), done=len(store)))
+    store.fit(plan)
     return _row(store, plan.name, store.status(plan))
 
 
@@ -104,6 +105,7 @@ def _of_experiment(
         )
     store = Store(path, experiment=experiment.id, version=experiment.version, read_only=True)
     asked = plan if given else store.plan() or plan
+    store.fit(asked)
     return _row(store, asked.name, store.status(asked))
 
 

@@ -19,9 +19,6 @@ if TYPE_CHECKING:  # for `tacit list` and `tacit --help`, which import neither
 
     from tacit.draw import Figure
 
-OUTCOMES = ("converged", "stopped", "diverged", "stalled", "failed")
-"""How a cell may end; `failed` is for one that raised an error, with its batch and alone."""
-
 _MOST_SEEDS = 100_000
 _OUTCOME = Variable("how the run ended", dtype="str")
 

@@ -94,6 +94,7 @@ def reproduce(
     if fresh:
         Store.move_aside(folder / "store")
     store = Store(folder / "store", experiment=chosen.id, version=chosen.version)
+    store.fit(plan)
     store.keep_plan(plan)
 
     kind = type(chosen)
@@ -176,6 +177,7 @@ def stored_run(
         store = Store(
             folder / "store", experiment=chosen.id, version=chosen.version, read_only=True
         )
+        store.fit(plan)
         missing = store.status(plan).missing
     if missing:
         raise UsageError(

@@ -6,6 +6,10 @@ from tacit.store._errors import StoreError
 
 PRESENT = "present"  # which cells are stored
 OUTCOME = "outcome"  # how a cell ended
+OUTCOMES = ("converged", "stopped", "diverged", "stalled", "failed")
+
+MOST_CELLS = 2_000_000
+"""Of a grid: to look each of them up takes a minute, and a gigabyte for their addresses."""
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*")
 _LONGEST_ID = 200  # folders have its parts as their names, of which 255 bytes are allowed

@@ -38,12 +38,14 @@ from tacit._files import (
     write_atomically,
 )
 from tacit.store import _part, _results
+from tacit.store._archive import MOST_BYTES
 from tacit.store._dataset import build_dataset
 from tacit.store._errors import StoreError
 from tacit.store._failures import FailedCells, Failures
 from tacit.store._files import ASIDE, digest_of, names_in, next_name
+from tacit.store._fit import misfit, wrong_outcomes
 from tacit.store._index import SUFFIX, PartIndex
-from tacit.store._names import check_identity
+from tacit.store._names import OUTCOME, check_identity
 from tacit.store._plan import Plan
 from tacit.store._provenance import UNKNOWN_ROUNDING, rounding, versions
 from tacit.store._reservation import Lock, holder, is_held, lock
@@ -210,6 +212,37 @@ class Store:
         }
         return "; ".join(sorted(found))
 
+    def fit(self, plan: Plan, *, code: str | None = None) -> None:
+        """Reject the parts with cells of a plan that do not hold what it declares of them.
+
+        Each is named and set aside, so that its cells are computed again. If no part fits it is the
+        declaration that has changed: that is a `StoreError`, except of parts that the same code
+        made (`code`), which are then wrong in themselves, and where nothing may be moved.
+        """
+        located = {place[0] for cell in plan.cells() if (place := self._locate(plan, cell))}
+        reasons, content = {}, {}
+        for part in sorted(located):
+            contents = self._index.seen[part]
+            reason = misfit(contents.layout, plan.variables, plan.coords)
+            if reason is not None:
+                reasons[part] = reason
+            elif OUTCOME in plan.variables:
+                word = wrong_outcomes(self.read(part, [OUTCOME]))
+                if word is not None:
+                    content[part] = word
+        own = any(code is not None and self._index.seen[p].code == code for p in reasons)
+        if reasons and len(reasons) == len(located) and not own and not self.read_only:
+            part, reason = next(iter(reasons.items()))
+            raise StoreError(
+                f"{self.path}: no part holds what the experiment declares ({part}: {reason}): "
+                "raise the experiment's version, or start over with --fresh"
+            )
+        if reasons or content:
+            self._index.drop({**reasons, **content})
+
+    def _locate(self, plan: Plan, cell: Mapping[str, Any]) -> tuple[str, int] | None:
+        return self.locate({**plan.fixed, **cell})
+
     def read(self, part: str, names: Sequence[str]) -> dict[str, np.ndarray]:
         """The named arrays of a part, without those that it lacks."""
         return _part.read_arrays(self._parts / part, names)
@@ -241,41 +274,45 @@ class Store:
             raise ValueError(f"cells: received {len(keys)}, a part needs one or more, all distinct")
         stored = {name: np.asarray(array) for name, array in arrays.items()}
         data = _part.encode(self.identity, cells, stored, provenance)
-        return self._write(keys, data)
+        layout = {name: (array.dtype, array.shape[1:]) for name, array in stored.items()}
+        code = provenance.get("code")
+        return self._write(_part.Contents(tuple(keys), layout, code), data)
 
     def _must_be_writable(self) -> None:
         if self.read_only:
             raise StoreError(f"{self.path} was opened to be read only")
 
-    def _write(self, keys: Sequence[str], data: bytes) -> str:
+    def _write(self, contents: _part.Contents, data: bytes) -> str:
         self._must_be_writable()
-        name = next_name(self._parts, keys, SUFFIX)
+        name = next_name(self._parts, contents.keys, SUFFIX)
         write_atomically(self._parts / name, data)
-        self._index.add(name, keys)
+        self._index.add(name, contents)
         return name
 
-    def merge(self, other: "Store | str | os.PathLike[str]") -> int:
+    def merge(self, other: "Store | str | os.PathLike[str]", *, plan: Plan | None = None) -> int:
         """Take the parts of a store made elsewhere that hold a cell not yet here; returns how many.
 
         `other` is only read; its damaged parts are passed over. Cells that are in both with other
-        values are warned of; those here count.
+        values are warned of; those here count. Each part is checked before it is taken, also
+        against what `plan` declares, where there is one.
         """
         self._must_be_writable()
         theirs = other if isinstance(other, Store) else Store.existing(other, read_only=True)
         if os.path.samefile(self.path, theirs.path):
             raise StoreError(f"{theirs.path} is the store to merge into: give another one")
         theirs.check_fits(self)
+        if plan is not None:
+            theirs.fit(plan)
         self.warnings += theirs.warnings
         self.refresh()
         taken = 0
         for name in theirs.parts():
-            path = theirs._parts / name
-            keys = _part.read_keys(path, self.identity)
-            if any(key not in self._index.where for key in keys):
-                self._write(keys, path.read_bytes())
+            path, contents = theirs._parts / name, theirs._index.seen[name]
+            if any(key not in self._index.where for key in contents.keys):
+                self._write(contents, read_regular(path, most=MOST_BYTES))
                 taken += 1
             else:
-                self._index.compare(path, keys)
+                self._index.compare(path, contents.keys)
         return taken
 
     def check_fits(self, ours: "Store") -> None:
