@@ -125,6 +125,12 @@ def reproduce_command(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Move stored results aside and start over.")
     ] = False,
+    accept_changed: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changed", help="Keep stored results that other code of yours has computed."
+        ),
+    ] = False,
     until_decided: Annotated[
         bool | None,
         typer.Option(
@@ -168,6 +174,7 @@ def reproduce_command(
         workers=workers,
         scheduler=scheduler,
         fresh=fresh,
+        accept_changed=accept_changed,
         until_decided=until_decided,
         budget=budget,
         seeds_at_most=seeds_at_most,

@@ -45,6 +45,7 @@ class Request:
     seeds: int | range | None
     results: Path | None
     fresh: bool
+    accept_changed: bool
     until_decided: bool | None
     budget: float
     seeds_at_most: int
@@ -74,6 +75,7 @@ class Request:
                 seeds=self.seeds,
                 results=self.results,
                 fresh=self.fresh,
+                accept_changed=self.accept_changed,
                 until_decided=self.until_decided,
                 budget=self.budget,
                 seeds_at_most=self.seeds_at_most,
@@ -99,6 +101,7 @@ def run(
     workers: int | None,
     scheduler: str | None,
     fresh: bool,
+    accept_changed: bool,
     until_decided: bool | None,
     budget: float,
     seeds_at_most: int,
@@ -116,6 +119,7 @@ def run(
         parse_seeds(seeds),
         results,
         fresh,
+        accept_changed,
         until_decided,
         budget,
         seeds_at_most,

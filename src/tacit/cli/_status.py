@@ -1,14 +1,20 @@
 """`tacit status`."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tacit.experiments import UsageError, planned
-from tacit.reproduction import find_experiment, parse_seeds, parse_settings, results_folder
-from tacit.store import Status, Store, StoreError, stores_in
+from tacit.reproduction import (
+    find_experiment,
+    parse_seeds,
+    parse_settings,
+    results_folder,
+    words_on_changes,
+)
+from tacit.store import Plan, Status, Store, StoreError, stores_in
 from tacit.sweep import Batch
 
 _SHOWN_FAILURES = 10
@@ -22,6 +28,7 @@ class _Row:
     path: Path
     status: Status
     warnings: tuple[str, ...] = ()
+    codes: Mapping[str | None, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -30,6 +37,7 @@ class _Row:
             "preset": self.name,
             "path": str(self.path),
             **self.status.to_dict(),
+            "codes": {code or "unknown": count for code, count in self.codes.items()},
             "warnings": list(self.warnings),
         }
 
@@ -78,9 +86,9 @@ def _of_store(path: Path) -> _Row:
     plan = store.plan()
     if plan is None:
         # Parts alone, for example of a merge by hand: what is there is all that is known.
-        return _row(store, "", Status(cells=len(store), done=len(store)))
+        return _row(store, None, Status(cells=len(store), done=len(store)))
     store.fit(plan)
-    return _row(store, plan.name, store.status(plan))
+    return _row(store, plan, store.status(plan))
 
 
 def _of_experiment(
@@ -92,7 +100,7 @@ def _of_experiment(
 ) -> _Row:
     given = preset is not None or bool(settings) or seeds is not None
     stored = results_folder(results) / name / "store"
-    if not given and (stored / "store.json").is_file():
+    if not given and not name.endswith(".py") and (stored / "store.json").is_file():
         return _of_store(stored)  # what the last run asked for; nothing is imported for it
     experiment = find_experiment(name)
     chosen = preset or "quick"
@@ -106,17 +114,19 @@ def _of_experiment(
     store = Store(path, experiment=experiment.id, version=experiment.version, read_only=True)
     asked = plan if given else store.plan() or plan
     store.fit(asked)
-    return _row(store, asked.name, store.status(asked))
+    store.warnings += words_on_changes(store, asked, experiment)
+    return _row(store, asked, store.status(asked))
 
 
-def _row(store: Store, name: str, status: Status) -> _Row:
+def _row(store: Store, plan: Plan | None, status: Status) -> _Row:
     return _Row(
         store.identity.experiment,
         store.identity.version,
-        name,
+        plan.name if plan is not None else "",
         store.path,
         status,
         tuple(store.warnings),
+        store.codes(plan) if plan is not None else {},
     )
 
 
@@ -130,6 +140,9 @@ def _tell(row: _Row) -> None:
         f"{status.missing} missing, {len(status.failed)} failed"
         + (f"; {status.batches_at_work} batches at work" if status.batches_at_work else "")
     )
+    known = [count for code, count in row.codes.items() if code is not None]
+    if len(known) > 1:
+        print(f"  computed by {len(known)} codes: {', '.join(map(str, known))} cells")
     for failure in status.failed[:_SHOWN_FAILURES]:
         print(f"  failed: {Batch(0, (failure.cell,)).label}: {failure.message}")
     hidden = len(status.failed) - _SHOWN_FAILURES

@@ -11,7 +11,17 @@ from tacit.store import PRESENT, Plan, Variable, is_id
 
 # The names that `reproduce` and the dataset use themselves; those of `Experiment` are kept too.
 _RESERVED = frozenset(
-    {"content", "experiment", "executor", "fresh", "origins", "preset", "progress", "results"}
+    {
+        "accept_changed",
+        "content",
+        "experiment",
+        "executor",
+        "fresh",
+        "origins",
+        "preset",
+        "progress",
+        "results",
+    }
     | {"retries", "seeds", "version", PRESENT, "outcome"}
 )
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tacit.reproduction._catalogue import Entry
     from tacit.reproduction._cell import free_programs
+    from tacit.reproduction._changed_code import words_on_changes
     from tacit.reproduction._comparison import Comparison
+    from tacit.reproduction._fingerprint import fingerprint
     from tacit.reproduction._listing import (
         expected_minutes,
         experiment_ids,
@@ -41,6 +43,7 @@ __all__ = [
     "expected_minutes",
     "experiment_ids",
     "find_experiment",
+    "fingerprint",
     "free_programs",
     "in_words",
     "last_result",
@@ -53,12 +56,15 @@ __all__ = [
     "reproduce",
     "results_folder",
     "stored_run",
+    "words_on_changes",
 ]
 
 _FILES = {
     "_catalogue": ("Entry",),
     "_cell": ("free_programs",),
+    "_changed_code": ("words_on_changes",),
     "_comparison": ("Comparison",),
+    "_fingerprint": ("fingerprint",),
     "_listing": (
         "expected_minutes",
         "experiment_ids",

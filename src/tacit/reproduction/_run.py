@@ -17,6 +17,8 @@ from tacit._files import FileKindError, folder_within
 from tacit.claims import SEED, Claim
 from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
 from tacit.reproduction._cell import ExperimentCell
+from tacit.reproduction._changed_code import refuse_changed, words_on_changes
+from tacit.reproduction._fingerprint import fingerprint
 from tacit.reproduction._listing import last_result, results_folder
 from tacit.reproduction._more_seeds import (
     BUDGET_SECONDS,
@@ -49,6 +51,7 @@ def reproduce(
     seeds: int | range | None = None,
     results: str | os.PathLike[str] | None = None,
     fresh: bool = False,
+    accept_changed: bool = False,
     until_decided: bool | None = None,
     budget: float = BUDGET_SECONDS,
     seeds_at_most: int = SEEDS_AT_MOST,
@@ -71,6 +74,8 @@ def reproduce(
     - `seeds`: run the seeds 0, …, N − 1 for a number N, or those of a range.
     - `results`: the folder of results; `TACIT_RESULTS` or `./results` if None.
     - `fresh`: move the existing store aside and start over.
+    - `accept_changed`: keep stored cells that other code has computed than the experiment has now;
+      they are refused otherwise. It is remembered with the store.
     - `until_decided`: add seeds to the cells that undecided claims read, and to no others, until
       every claim is decided, `seeds_at_most` is reached, or `budget` seconds have passed; None does
       so at the preset `paper`.
@@ -94,12 +99,15 @@ def reproduce(
     if fresh:
         Store.move_aside(folder / "store")
     store = Store(folder / "store", experiment=chosen.id, version=chosen.version)
-    store.fit(plan)
+    kind = type(chosen)
+    code = fingerprint(kind)
+    refuse_changed(store, plan, kind, accept=accept_changed)
+    store.fit(plan, code=code)
     store.keep_plan(plan)
 
-    kind = type(chosen)
     by_name = kind.source if executor is not None else None
-    cell = ExperimentCell(by_name or kind, kind.version, chosen.axes() | chosen.constants())
+    values = chosen.axes() | chosen.constants()
+    cell = ExperimentCell(by_name or kind, kind.version, values, code)
 
     def sweep(grid: Grid, deadline: float = math.inf) -> SweepSummary:
         return run_sweep(
@@ -109,6 +117,7 @@ def reproduce(
             store,
             variables=plan.variables,
             coords=plan.coords,
+            code=code,
             executor=executor,
             retries=retries,
             progress=_until(deadline, progress),
@@ -178,6 +187,7 @@ def stored_run(
             folder / "store", experiment=chosen.id, version=chosen.version, read_only=True
         )
         store.fit(plan)
+        store.warnings += words_on_changes(store, plan, type(chosen))
         missing = store.status(plan).missing
     if missing:
         raise UsageError(

@@ -112,13 +112,22 @@ def precision(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def provenance(
-    parameters: Mapping[str, Any], *, seconds: float, device: str, precision: str
+    parameters: Mapping[str, Any],
+    *,
+    seconds: float,
+    device: str,
+    precision: str,
+    code: str | None = None,
 ) -> dict[str, Any]:
-    """The record that goes into a part beside its arrays; `device` is where the cells ran."""
+    """The record that goes into a part beside its arrays.
+
+    `device` is where the cells ran, `code` the fingerprint of what computed them, if it is known.
+    """
     return {
         "parameters": canonical(parameters),
         "versions": versions(),
         "commit": commit(),
+        "code": code,
         "device": device,
         "precision": precision,
         "rounding": rounding(),

@@ -8,6 +8,7 @@ store/
   failures/….json       cells that raised, and why
   reserved/             locks on the batches that are being computed
   plan.json             the grid that was last asked for
+  accepted.json         codes whose cells the user takes for those of another (--accept-changed)
   results.zarr          that grid as xarray reads it, made from the parts
 ```
 
@@ -239,6 +240,33 @@ class Store:
             )
         if reasons or content:
             self._index.drop({**reasons, **content})
+
+    def codes(self, plan: Plan) -> dict[str | None, int]:
+        """How many stored cells of a plan each code has computed, by its fingerprint.
+
+        None is for the cells of parts that do not tell, as older ones.
+        """
+        places = (self._locate(plan, cell) for cell in plan.asked_cells())
+        return dict(Counter(self._index.seen[place[0]].code for place in places if place))
+
+    def accepted(self, code: str) -> frozenset[str]:
+        """The other codes whose cells may stand beside those of `code`, as a user has said."""
+        known = self._read_accepted().get(code, ())
+        return frozenset(known if isinstance(known, list) else ())
+
+    def accept(self, code: str, others: Iterable[str]) -> None:
+        """Remember that a user takes the cells of other codes for those of `code`."""
+        self._must_be_writable()
+        both = sorted(self.accepted(code) | set(others))
+        record = self._read_accepted() | {code: both}
+        write_atomically(self.path / "accepted.json", json.dumps(record, indent=1).encode())
+
+    def _read_accepted(self) -> dict[str, Any]:
+        try:
+            found = json.loads(read_regular(self.path / "accepted.json", most=2**20))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
 
     def _locate(self, plan: Plan, cell: Mapping[str, Any]) -> tuple[str, int] | None:
         return self.locate({**plan.fixed, **cell})

@@ -31,6 +31,7 @@ def run_sweep(
     *,
     variables: Mapping[str, Variable] | None = None,
     coords: Mapping[str, Sequence[Any] | np.ndarray] | None = None,
+    code: str | None = None,
     executor: Executor | None = None,
     retries: int = 1,
     progress: Progress | None = None,
@@ -49,6 +50,7 @@ def run_sweep(
     - `cell`: `cell(batch, fixed)` → arrays by name, with the batch along the leading axis.
     - `store`: where results go; its cells are not computed again.
     - `variables`, `coords`: what the arrays are declared to be; they are checked against it.
+    - `code`: the fingerprint of what `cell` computes, for the provenance of the parts.
     - `executor`: any `concurrent.futures.Executor` (`cell` must then pickle); this process if
       None.
     - `retries`: how often a batch that raised is tried again before it is taken apart.
@@ -56,7 +58,7 @@ def run_sweep(
     """
     if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
         raise ValueError(f"retries: received {retries!r}, it must be an integer of at least 0")
-    task = Task(cell, dict(fixed), variables, coords or {})
+    task = Task(cell, dict(fixed), variables, coords or {}, code)
     with store.at_work():
         return _Sweep(grid, task, store, executor or InProcess(), retries, progress).run()
 

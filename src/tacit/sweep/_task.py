@@ -32,6 +32,7 @@ class Task:
     fixed: Mapping[str, Any]
     variables: Mapping[str, Variable] | None
     coords: Mapping[str, Sequence[Any] | np.ndarray]
+    code: str | None = None
 
     @property
     def __name__(self) -> str:  # what dashboards show
@@ -50,6 +51,7 @@ class Task:
             seconds=time.perf_counter() - start,
             device=device(),
             precision=precision(checked),
+            code=self.code,
         )
         return Computed(checked, origin)
 
