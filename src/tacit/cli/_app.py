@@ -42,7 +42,8 @@ def _whole_number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise typer.BadParameter(f"received {text!r}, allowed is an integer") from None
+        word = text if len(text) <= 60 else f"{text[:60]}…"
+        raise typer.BadParameter(f"received {word!r}, allowed is an integer") from None
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -377,6 +378,9 @@ def _explained(error: Exception) -> _Explained | None:
         # a full disk under the figure or the page
         full = WriteError(error.filename or "the results", error)
         return _Explained(str(full), NOT_AS_EXPECTED)
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        name = str(error.filename)
+        return _Explained(f"{name[:60]}… ({len(name)} characters) is too long a name", WRONG_USE)
     return None
 
 

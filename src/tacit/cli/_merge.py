@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tacit._errors import shown
 from tacit._files import FileKindError, folder_within
 from tacit.reproduction import results_folder
 from tacit.store import Store, StoreError, stores_in
@@ -37,7 +38,7 @@ def _pairs(sources: Sequence[Path], into: Path) -> dict[Path, list[Store]]:
         paths = stores_in(source)
         if not paths:
             words = "holds no store" if source.is_dir() else "is not a folder"
-            raise StoreError(f"{source} {words}: give a store, or a folder of results")
+            raise StoreError(f"{_path(source)} {words}: give a store, or a folder of results")
         for path in paths:
             theirs = Store.existing(path, read_only=True)
             alone = (into / "store.json").is_file()
@@ -51,6 +52,10 @@ def _pairs(sources: Sequence[Path], into: Path) -> dict[Path, list[Store]]:
             if target.exists() and theirs.path.samefile(target):
                 raise StoreError(f"{theirs.path} is where --into leads: give another folder")
     return pairs
+
+
+def _path(path: Path) -> str:
+    return str(path) if len(str(path)) <= 300 else shown(str(path))
 
 
 def _below(into: Path, experiment: str) -> Path:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from tacit._errors import UsageError, nearest
+from tacit._errors import UsageError, nearest, shown
 from tacit.experiments import Experiment, check_experiment
 from tacit.reproduction._listing import BUILT_IN, experiment_ids, plugins
 
@@ -26,7 +26,7 @@ def find_experiment(name: str) -> type[Experiment]:
         points = plugins()
         if name not in points:
             hint = nearest(name, experiment_ids())
-            raise UsageError(f"experiment: {name!r} is not known, {hint}")
+            raise UsageError(f"experiment: {shown(name)} is not known, {hint}")
         place = points[name].value
         try:
             kind = points[name].load()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit._errors import UsageError
+from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within
 from tacit.claims import SEED, Claim
 from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
@@ -271,7 +271,7 @@ def _created(root: Path, experiment: str) -> Path:
         raise UsageError(f"results: {error}") from None
     except OSError as error:
         raise UsageError(
-            f"results: the folder {str(folder)!r} cannot be created: {error.strerror}"
+            f"results: the folder {shown(str(folder))} cannot be created: {error.strerror}"
         ) from error
     return folder
 

@@ -4,7 +4,7 @@ from tacit._files import WriteError, write_atomically
 from tacit.store._errors import StoreError
 from tacit.store._failures import FailedCells
 from tacit.store._key import canonical, cell_key
-from tacit.store._names import OUTCOMES, PRESENT, is_id
+from tacit.store._names import MOST_CELLS, OUTCOMES, PRESENT, is_id
 from tacit.store._plan import Plan
 from tacit.store._provenance import UNKNOWN_ROUNDING, device, precision, provenance, rounding
 from tacit.store._reservation import Lock
@@ -13,6 +13,7 @@ from tacit.store._store import Store, stores_in
 from tacit.store._variable import Variable, checked_arrays
 
 __all__ = [
+    "MOST_CELLS",
     "OUTCOMES",
     "PRESENT",
     "UNKNOWN_ROUNDING",

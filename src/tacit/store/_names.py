@@ -2,6 +2,7 @@
 
 import re
 
+from tacit._errors import shown
 from tacit.store._errors import StoreError
 
 PRESENT = "present"  # which cells are stored
@@ -29,17 +30,9 @@ def check_identity(experiment: object, version: object) -> None:
     """A `StoreError` unless these can be the experiment and the version of a store."""
     if not is_id(experiment):
         raise StoreError(
-            f"experiment: received {shortened(experiment)}, the form is 'paper/figure': lower-case "
+            f"experiment: received {shown(experiment)}, the form is 'paper/figure': lower-case "
             f"letters, digits, '-' and '_', at most {_LONGEST_ID} characters"
         )
     whole = isinstance(version, int) and not isinstance(version, bool)
     if not whole or not 1 <= version <= _HIGHEST_VERSION:  # type: ignore[operator]
-        raise StoreError(
-            f"version: received {shortened(version)}, it must be an integer of at least 1"
-        )
-
-
-def shortened(value: object) -> str:
-    """Something received as it is shown in a sentence: without control characters, not long."""
-    words = ascii(value) if not isinstance(value, int) or abs(value) < 10**60 else "a huge integer"
-    return words if len(words) <= 80 else f"{words[:60]}… ({len(words)} characters)"
+        raise StoreError(f"version: received {shown(version)}, it must be an integer of at least 1")

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit._errors import shown
 from tacit.store._archive import DIGEST_BYTES, MOST_BYTES, STORABLE, Archive, Member
 from tacit.store._errors import ForeignPartError, PartError, StoreError
 from tacit.store._key import canonical_text, cell_key
-from tacit.store._names import check_identity, shortened
+from tacit.store._names import check_identity
 
 SCHEMA = 1
 
@@ -127,7 +128,7 @@ def check(path: Path, identity: Identity) -> Contents:
         header = _json(archive, members, _HEADER)
         if header != identity.to_dict():
             named = header if isinstance(header, dict) else {}
-            words = ", ".join(f"{name} {shortened(named.get(name))}" for name in identity.to_dict())
+            words = ", ".join(f"{name} {shown(named.get(name))}" for name in identity.to_dict())
             raise ForeignPartError(f"it belongs to {words}")
         arrays = {name: member for name, member in members.items() if not name.startswith("_")}
         if len(arrays) + 3 != len(members):
