@@ -86,8 +86,8 @@ class Archive:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def check_digest(self) -> None:
-        """A `PartError` unless the comment is the digest of all that stands before it."""
+    def check_digest(self) -> str:
+        """The digest; a `PartError` unless the comment is that of all that stands before it."""
         digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
         left = self._size - 2 * DIGEST_BYTES
         self._file.seek(0)
@@ -99,6 +99,7 @@ class Archive:
             left -= len(piece)
         if left or self._file.read() != digest.hexdigest().encode():
             raise PartError("it is damaged, or not one of tacit's: its digest does not match")
+        return digest.hexdigest()
 
     def members(self) -> dict[str, Member]:
         """The arrays by name."""

@@ -103,17 +103,26 @@ def encode(
     return body + _digest(body)
 
 
+def digest_in(data: bytes) -> str:
+    """The digest that the bytes of a part end with."""
+    return data[-2 * DIGEST_BYTES :].decode()
+
+
 def _digest(body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=DIGEST_BYTES).hexdigest().encode()
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a whole part holds: its cells' addresses in order, and the arrays of one cell."""
+    """What a whole part holds: its cells' addresses in order, and the arrays of one cell.
+
+    `code` is the fingerprint of what computed it, `digest` that of the file.
+    """
 
     keys: tuple[str, ...]
     layout: Layout
     code: str | None
+    digest: str
 
 
 def check(path: Path, identity: Identity) -> Contents:
@@ -123,7 +132,7 @@ def check(path: Path, identity: Identity) -> Contents:
     when the figure is drawn; and what the bytes say, as whoever wrote them may have meant harm.
     """
     with Archive(path) as archive:
-        archive.check_digest()
+        digest = archive.check_digest()
         members = archive.members()
         header = _json(archive, members, _HEADER)
         if header != identity.to_dict():
@@ -141,7 +150,7 @@ def check(path: Path, identity: Identity) -> Contents:
             if member.dtype.kind == "U":
                 archive.check_characters(name, member)
         layout = {name: (member.dtype, member.shape[1:]) for name, member in arrays.items()}
-        return Contents(keys, layout, origin.get("code"))
+        return Contents(keys, layout, origin.get("code"), digest)
 
 
 def _json(archive: Archive, members: Mapping[str, Member], name: str) -> Any:

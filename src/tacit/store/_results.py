@@ -8,6 +8,7 @@ slab one chunk of the zarr arrays, so that memory does not grow with the grid.
 import hashlib
 import itertools
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tacit._files import WriteError, put_folder, read_regular, temporary_name
+from tacit._files import (
+    WriteError,
+    open_regular,
+    put_folder,
+    read_regular,
+    refuse_link,
+    temporary_name,
+    write_atomically,
+)
 from tacit.store._dataset import Parts, build_dataset, grid_attributes
 from tacit.store._failures import FailedCells
 from tacit.store._names import OUTCOME, PRESENT
@@ -33,6 +42,9 @@ _FORMAT = 2  # of zarr: the one that knows strings of fixed width and that every
 
 
 class _Source(Parts, Protocol):
+    def digest(self, part: str) -> str:
+        """The digest of a part's bytes."""
+
     def provenance(self, part: str) -> dict[str, Any]:
         """Where a part's results came from."""
 
@@ -50,7 +62,7 @@ def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
         for cell, found in zip(cells, located, strict=True)
     ]
     content = _digest(store, plan, located, failed)
-    if _content_of(target) == content:
+    if _is_image(target, content):
         return target
     temporary = temporary_name(target)
     import zarr
@@ -59,7 +71,10 @@ def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
         # One chunk after another: zarr would hold ten at a time.
         with zarr.config.set({"async.concurrency": 1}):
             _write(store, plan, located, failed, content, temporary)
+        bytes_digest = _digest_of_files(temporary)
         put_folder(temporary, target)
+        record = {_CONTENT: content, "bytes": bytes_digest}
+        write_atomically(_record(target), json.dumps(record).encode())
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
         if isinstance(error, OSError):
@@ -71,18 +86,43 @@ def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
 def _digest(
     store: _Source, plan: Plan, located: Sequence[tuple[str, int] | None], failed: Sequence[bool]
 ) -> str:
-    """Parts never change: their names and rows stand for what is in them."""
-    text = json.dumps([store.identity.to_dict(), plan.to_json().decode(), located, failed])
+    """Of what it is the image: the plan, the bytes of the parts, and the rows taken from them."""
+    parts = {part: store.digest(part) for part in sorted({p[0] for p in located if p is not None})}
+    text = json.dumps([store.identity.to_dict(), plan.to_json().decode(), located, failed, parts])
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def _content_of(target: Path) -> str | None:
-    if target.is_symlink():
-        return None
+def _record(target: Path) -> Path:
+    return target.with_name("results.digest")
+
+
+def _is_image(target: Path, content: str) -> bool:
+    """Whether the folder is the image of this content, byte for byte as it was written."""
     try:
-        return json.loads(read_regular(target / ".zattrs", most=2**26)).get(_CONTENT)
-    except (OSError, ValueError, AttributeError, RecursionError):
-        return None
+        record = json.loads(read_regular(_record(target), most=2**16))
+        return (
+            isinstance(record, dict)
+            and record.get(_CONTENT) == content
+            and record.get("bytes") == _digest_of_files(target)
+        )
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def _digest_of_files(folder: Path) -> str:
+    """A digest of the names and bytes of all files in a folder; links are a `FileKindError`."""
+    refuse_link(folder)
+    digest = hashlib.blake2b(digest_size=16)
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in folders:
+            refuse_link(Path(place, name))
+        for name in sorted(names):
+            path = Path(place, name)
+            with os.fdopen(open_regular(path), "rb") as file:
+                own = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+            digest.update(f"{path.relative_to(folder)}\0{own.hexdigest()}\n".encode())
+    return digest.hexdigest()
 
 
 def _write(

@@ -10,6 +10,7 @@ store/
   plan.json             the grid that was last asked for
   accepted.json         codes whose cells the user takes for those of another (--accept-changed)
   results.zarr          that grid as xarray reads it, made from the parts
+  results.digest        of what parts it is the image, and of its own bytes
 ```
 
 Writers need no lock: a part has a name of its own, appears whole, and never changes. Two
@@ -275,6 +276,10 @@ class Store:
         """The named arrays of a part, without those that it lacks."""
         return _part.read_arrays(self._parts / part, names)
 
+    def digest(self, part: str) -> str:
+        """The digest of a part's bytes."""
+        return self._index.seen[part].digest
+
     def provenance(self, part: str) -> dict[str, Any]:
         """Where a part's results came from."""
         return _part.read_provenance(self._parts / part)
@@ -304,7 +309,7 @@ class Store:
         data = _part.encode(self.identity, cells, stored, provenance)
         layout = {name: (array.dtype, array.shape[1:]) for name, array in stored.items()}
         code = provenance.get("code")
-        return self._write(_part.Contents(tuple(keys), layout, code), data)
+        return self._write(_part.Contents(tuple(keys), layout, code, _part.digest_in(data)), data)
 
     def _must_be_writable(self) -> None:
         if self.read_only:
