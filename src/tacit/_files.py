@@ -12,14 +12,14 @@ from pathlib import Path
 _TEMPORARY = ".tmp"
 # Long after any write has ended, also where the clocks of two machines on one disk differ.
 _STALE_SECONDS = 24 * 3600.0
-_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class WriteError(OSError):
     """A file that could not be written: the disk is full, or the folder is read-only."""
 
     def __init__(self, path: str | os.PathLike[str], cause: OSError) -> None:
-        remedy = "free some space" if cause.errno in _NO_SPACE else "make the folder writable"
+        remedy = "free some space" if cause.errno in NO_SPACE else "make the folder writable"
         super().__init__(
             cause.errno,
             f"{Path(path)} could not be written: {cause.strerror or cause}; what was stored before "

@@ -5,12 +5,14 @@ import io
 import json
 import shlex
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit._files import NO_SPACE
 from tacit.cli._telling import tell
 from tacit.experiments import Experiment, UsageError, accelerated
 from tacit.reproduction import (
@@ -22,10 +24,19 @@ from tacit.reproduction import (
     free_programs,
     parse_seeds,
     parse_settings,
+    place_in_own_file,
     reproduce,
     results_folder,
 )
-from tacit.sweep import ProcessWorkers, WorkerDiedError, core_count, dask_workers
+from tacit.store import StoreError, WriteError, write_atomically
+from tacit.sweep import (
+    ProcessWorkers,
+    WorkerDiedError,
+    WorkersError,
+    WorkersLostError,
+    core_count,
+    dask_workers,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,6 +61,7 @@ class Request:
     budget: float
     seeds_at_most: int
     compare: bool
+    alone: bool = True
 
     def missing(self, kind: type[Experiment]) -> str | None:
         """What the experiment needs and this machine lacks, in words."""
@@ -84,10 +96,37 @@ class Request:
                 **parse_settings(kind, self.settings),
             )
         except ReproductionError as error:
-            print(f"tacit: {error}", file=sys.stderr)
-            return {"experiment": kind.id, "preset": self.preset, "error": str(error)}
+            return self._failed(kind, str(error))
+        except (UsageError, StoreError) as error:
+            if self.alone:
+                raise
+            return self._failed(kind, str(error))
+        except (WriteError, WorkersError, WorkersLostError):
+            raise  # the others would fail as well
+        except (Exception, SystemExit) as error:
+            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                raise
+            return self._failed(kind, self._broken(kind, error))
         tell(console, made, compare=self.compare)
         return _record(made, compare=self.compare)
+
+    def _failed(self, kind: type[Experiment], words: str) -> dict[str, Any]:
+        _say(words)
+        return {"experiment": kind.id, "preset": self.preset, "error": words}
+
+    def _broken(self, kind: type[Experiment], error: BaseException) -> str:
+        """A sentence on an error in an experiment's own claims or figure, kept with its traceback.
+
+        What was computed is stored, and the other experiments go on.
+        """
+        place = place_in_own_file(error)
+        folder = results_folder(self.results) / kind.id
+        text = "".join(traceback.format_exception(error))
+        words = f"{kind.id}: {type(error).__name__}: {error}" + (f" ({place})" if place else "")
+        if not folder.is_dir():
+            return words
+        write_atomically(folder / "error.txt", text.encode(errors="backslashreplace"))
+        return f"{words}; the traceback is in {folder / 'error.txt'}"
 
 
 def run(
@@ -126,6 +165,7 @@ def run(
         compare,
     )
     chosen = _chosen(ids, every, preset)
+    request = replace(request, alone=len(chosen) == 1)
     for kind in chosen:
         if (words := request.missing(kind)) is not None and not every:
             raise UsageError(f"{kind.id}: {words}")

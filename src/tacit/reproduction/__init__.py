@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         load_reference,
         reference_path,
     )
-    from tacit.reproduction._registry import find_experiment
+    from tacit.reproduction._registry import find_experiment, place_in_own_file
     from tacit.reproduction._reproduction import Reproduction
     from tacit.reproduction._run import ReproductionError, reproduce, stored_run
     from tacit.reproduction._settings import parse_seeds, parse_setting, parse_settings
@@ -52,6 +52,7 @@ __all__ = [
     "parse_seeds",
     "parse_setting",
     "parse_settings",
+    "place_in_own_file",
     "reference_path",
     "reproduce",
     "results_folder",
@@ -74,7 +75,7 @@ _FILES = {
     ),
     "_more_seeds": ("TOO_MANY_SEEDS", "Effort"),
     "_reference": ("Reference", "in_words", "load_reference", "reference_path"),
-    "_registry": ("find_experiment",),
+    "_registry": ("find_experiment", "place_in_own_file"),
     "_reproduction": ("Reproduction",),
     "_run": ("ReproductionError", "reproduce", "stored_run"),
     "_settings": ("parse_seeds", "parse_setting", "parse_settings"),

@@ -41,7 +41,7 @@ class Task:
     def __call__(self, batch: Batch) -> Computed:
         """Compute a batch and check it against what was declared."""
         start = time.perf_counter()
-        arrays = self.cell(batch, self.fixed)
+        arrays = self._computed(batch)
         if self.variables is None:
             checked = {name: np.asarray(array) for name, array in arrays.items()}
         else:
@@ -54,6 +54,15 @@ class Task:
             code=self.code,
         )
         return Computed(checked, origin)
+
+    def _computed(self, batch: Batch) -> Mapping[str, Any]:
+        """What the cell returns; one that wants to end the program has failed, as any other."""
+        try:
+            return self.cell(batch, self.fixed)
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            raise RuntimeError(f"the cell raised {error!r}, to end the program") from error
 
 
 class InProcess(Executor):
