@@ -77,6 +77,19 @@ def device() -> str:
     return f"{first.platform}: {first.device_kind}"
 
 
+def settings() -> dict[str, Any]:
+    """The settings of JAX that numbers depend on, as they are now; none without JAX."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return {}
+    return {
+        "generator": jax.config.jax_default_prng_impl,
+        "partitionable": jax.config.jax_threefry_partitionable,
+        "products": jax.config.jax_default_matmul_precision,
+        "x64": jax.config.jax_enable_x64,
+    }
+
+
 UNKNOWN_ROUNDING = "unknown"
 """Of results that do not tell: it equals no other, and not itself."""
 
@@ -131,5 +144,6 @@ def provenance(
         "device": device,
         "precision": precision,
         "rounding": rounding(),
+        "settings": settings(),
         "seconds": seconds,
     }

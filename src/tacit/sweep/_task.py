@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from tacit.store import Variable, checked_arrays, device, precision, provenance
+from tacit.sweep._generator import pinned_generator
 from tacit.sweep._grid import Batch
 
 Cell = Callable[[Batch, Mapping[str, Any]], Mapping[str, Any]]
@@ -40,6 +41,10 @@ class Task:
 
     def __call__(self, batch: Batch) -> Computed:
         """Compute a batch and check it against what was declared."""
+        with pinned_generator():
+            return self._whole(batch)
+
+    def _whole(self, batch: Batch) -> Computed:
         start = time.perf_counter()
         arrays = self._computed(batch)
         if self.variables is None:
