@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 import shutil
 import stat
 import time
@@ -10,6 +11,7 @@ import uuid
 from pathlib import Path
 
 _TEMPORARY = ".tmp"
+_OURS = re.compile(r"\..+\.[0-9a-f]{12}\.tmp", re.DOTALL)  # as `temporary_name` makes them
 # Long after any write has ended, also where the clocks of two machines on one disk differ.
 _STALE_SECONDS = 24 * 3600.0
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -169,7 +171,7 @@ def remove_stale(folder: Path, *, older_than: float = _STALE_SECONDS) -> None:
     limit = time.time() - older_than
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
-            if not (entry.name.startswith(".") and entry.name.endswith(_TEMPORARY)):
+            if not _OURS.fullmatch(entry.name):
                 continue
             with contextlib.suppress(OSError):
                 if entry.stat(follow_symlinks=False).st_mtime > limit:

@@ -51,32 +51,27 @@ def test_leaving_at_the_import_is_a_file_that_cannot_be_loaded(tacit):
         assert "leaver.py could not be loaded: SystemExit" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("        claim = Claims", "        1 / 0\n        claim = Claims", "ZeroDivisionError"),
-        (
-            "        claim = Claims",
-            "        raise SystemExit(0)\n        claim = Claims",
-            "SystemExit",
-        ),
-        ("        return claim", "        return 3", "claims() gave 3"),
-        ("        line = Line(", "        {}['no']\n        line = Line(", "KeyError"),
-        ("        return Figure(", "        return 3\n        Figure(", "draw() returned 3"),
-    ],
-)
-def test_one_that_breaks_does_not_stop_the_others(tacit, old, new, words):
-    broken = lamp(tacit, "broken", (old, new))
-    fine = lamp(tacit, "fine")
-    done = tacit("reproduce", broken, fine, "--preset", "smoke", "--json")
+BROKEN = [
+    ("        claim = Claims", "        1 / 0\n        claim = Claims", "ZeroDivisionError"),
+    ("        claim = Claims", "        raise SystemExit(0)\n        claim = Claims", "SystemExit"),
+    ("        return claim", "        return 3", "claims() gave 3"),
+    ("        line = Line(", "        {}['no']\n        line = Line(", "KeyError"),
+    ("        return Figure(", "        return 3\n        Figure(", "draw() returned 3"),
+]
+
+
+def test_one_that_breaks_does_not_stop_the_others(tacit):
+    files = [lamp(tacit, f"broken{i}", (old, new)) for i, (old, new, _) in enumerate(BROKEN)]
+    done = tacit("reproduce", *files, lamp(tacit, "fine"), "--preset", "smoke", "--json")
     assert done.returncode == 1, done.stderr
-    assert words in done.stderr
-    if "Error" in words:
-        assert "broken.py, line" in done.stderr
     assert "Traceback" not in done.stderr
-    first, second = json.loads(done.stdout)["experiments"]
-    assert words in first["error"]
-    assert second["as_expected"] is True
+    *broken, fine = json.loads(done.stdout)["experiments"]
+    for number, (record, (_, _, words)) in enumerate(zip(broken, BROKEN, strict=True)):
+        assert words in record["error"]
+        assert record["error"] in done.stderr
+        if "Error" in words:
+            assert f"broken{number}.py, line" in record["error"]
+    assert fine["as_expected"] is True
     assert "mine/fine" in (tacit.folder / "results" / "index.html").read_text()
 
 

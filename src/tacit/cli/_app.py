@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from tacit._version import __version__
+from tacit.cli._text import plain, write_anything
 
 NOT_AS_EXPECTED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
@@ -339,6 +340,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     _keep_compiled_programs()
+    write_anything()
     try:
         code = app(args=arguments, prog_name="tacit", standalone_mode=False)
     except typer.Abort:
@@ -351,7 +353,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         explained = _explained(error)
         if explained is None:
             raise
-        print(f"tacit: {explained.sentence}", file=sys.stderr)
+        print(f"tacit: {plain(explained.sentence)}", file=sys.stderr)
         return explained.code
     return int(code or 0)
 

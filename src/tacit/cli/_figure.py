@@ -1,6 +1,7 @@
 """`tacit figure`: figures and tables of stored results, in our style or in the paper's."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -43,7 +44,8 @@ def run(
     for kind in kinds:
         overrides = parse_settings(kind, settings)
         made = stored_run(kind, preset=preset, seeds=asked, results=results, **overrides)
-        files = _written(made, into or made.path, in_paper_style=style == "paper")
+        folder = made.path if into is None else Path(os.path.expanduser(into))
+        files = _written(made, folder, in_paper_style=style == "paper")
         names = [str(path) for path in files]
         records.append(
             {"experiment": kind.id, "preset": made.preset, "style": style, "files": names}

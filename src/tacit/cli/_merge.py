@@ -7,6 +7,7 @@ from typing import Any
 
 from tacit._errors import shown
 from tacit._files import FileKindError, folder_within
+from tacit.cli._text import plain
 from tacit.reproduction import results_folder
 from tacit.store import Store, StoreError, stores_in
 
@@ -24,7 +25,7 @@ def run(sources: Sequence[Path], *, into: Path | None, as_json: bool) -> int:
             f"cells, now {record['cells']} cells in {record['path']}"
         )
         for warning in record["warnings"]:
-            print(f"  {warning}")
+            print(plain(f"  {warning}"))
         print(f"  claims and figure: tacit reproduce {record['experiment']}")
     return 0
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit._files import NO_SPACE
 from tacit.cli._telling import tell
+from tacit.cli._text import marked, plain
 from tacit.experiments import Experiment, UsageError, accelerated
 from tacit.reproduction import (
     Reproduction,
@@ -28,7 +29,7 @@ from tacit.reproduction import (
     reproduce,
     results_folder,
 )
-from tacit.store import StoreError, WriteError, write_atomically
+from tacit.store import Store, StoreError, WriteError, write_atomically
 from tacit.sweep import (
     ProcessWorkers,
     WorkerDiedError,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 
 UNDECIDED, INTERRUPTED = 3, 130
+SHARED = "what it computes is shared"
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,9 @@ class Request:
         progress: "Narrator | None",
     ) -> dict[str, Any]:
         """Run one experiment, tell what came out, and give its record."""
-        console.print(f"[bold]{kind.id}[/bold] · {self.preset} · {kind.summary}")
+        console.print(f"[bold]{kind.id}[/bold] · {marked(self.preset)} · {marked(kind.summary)}")
         if (words := self.missing(kind)) is not None:
-            console.print(f"  skipped: {words}", markup=False, highlight=False)
+            console.print(f"  skipped: {plain(words)}", markup=False, highlight=False)
             return {"experiment": kind.id, "preset": self.preset, "skipped": words}
         try:
             made = reproduce(
@@ -188,7 +190,8 @@ def run(
                         free_programs()
     except KeyboardInterrupt:
         done = f"{len(records)} of {len(chosen)} experiments are done"
-        _interrupted(narrator.kept if narrator is not None else done, sys.argv[1:])
+        folder = results_folder(results)
+        _interrupted(done if narrator is None else _kept(folder, narrator.experiment), sys.argv[1:])
         return INTERRUPTED
     _write_page(console, results_folder(results))
     ordered = [records[kind.id] for kind in chosen]
@@ -260,7 +263,7 @@ def _write_page(console: "Console", folder: Path) -> None:
     from tacit.site import read_entries, write_index
 
     page = write_index(folder, read_entries(folder))
-    console.print(f"claims and figures: {page}")
+    console.print(f"claims and figures: {marked(page)}")
 
 
 class Narrator:
@@ -268,31 +271,34 @@ class Narrator:
 
     def __init__(self, console: "Console", experiment: str) -> None:
         self._console = console
-        self._experiment = experiment
-        self._stored = 0
-        self._total: int | None = None
-        self._waiting = False
+        self.experiment = experiment
+        self._waiting = ""
 
     def __call__(self, event: "SweepEvent") -> None:
         """Show one event."""
-        self._total = event.total
-        self._stored += event.kind in ("computed", "skipped")
         if event.kind == "computed" and self._console.is_terminal:
-            self._console.print(f"  [dim]{event.done}/{event.total} {event.batch.label}[/dim]")
+            label = marked(event.batch.label)
+            self._console.print(f"  [dim]{event.done}/{event.total} {label}[/dim]")
         elif event.kind == "failed":
             _say(f"batch {event.batch.label} failed: {event.message}")
         elif event.kind == "retried":
             _say(f"batch {event.batch.label} raised {event.message}")
-        elif event.kind == "waiting" and not self._waiting:
-            self._waiting = True
-            _say(f"{event.message} already ({event.batch.label}): what it computes is shared")
+        elif event.kind == "waiting" and (event.remedy or not self._waiting):
+            self._waiting = event.message
+            _say(f"{event.message} ({event.batch.label}): {event.remedy or SHARED}")
 
-    @property
-    def kept(self) -> str:
-        """What is stored so far, in words."""
-        if self._total is None:
-            return "nothing was being computed"
-        return f"{self._stored} of {self._total} batches of {self._experiment} are stored"
+
+def _kept(folder: Path, experiment: str) -> str:
+    """What is stored of an experiment, as `tacit status` counts it."""
+    try:
+        store = Store.existing(folder / experiment / "store", read_only=True)
+        plan = store.plan()
+        if plan is None:
+            raise StoreError("it was never asked for anything")
+        status = store.status(plan)
+    except (StoreError, OSError):
+        return "nothing was being computed"
+    return f"{status.done} of {status.cells} cells of {experiment} are stored"
 
 
 def _interrupted(kept: str, arguments: Sequence[str]) -> None:
@@ -302,7 +308,7 @@ def _interrupted(kept: str, arguments: Sequence[str]) -> None:
 
 
 def _say(sentence: str) -> None:
-    print(f"tacit: {sentence}", file=sys.stderr, flush=True)
+    print(f"tacit: {plain(sentence)}", file=sys.stderr, flush=True)
 
 
 def _processes(workers: int | None, scheduler: str | None, *, every: bool) -> int | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tacit.cli._text import plain
 from tacit.experiments import UsageError, planned
 from tacit.reproduction import (
     find_experiment,
@@ -134,7 +135,7 @@ def _tell(row: _Row) -> None:
     status = row.status
     title = " · ".join(word for word in (row.experiment, row.name, str(row.path)) if word)
     ended = ", ".join(f"{count} {word}" for word, count in status.outcomes.items())
-    print(title)
+    print(plain(title))
     print(
         f"  {status.cells} cells: {status.done} done{f' ({ended})' if ended else ''}, "
         f"{status.missing} missing, {len(status.failed)} failed"
@@ -144,9 +145,9 @@ def _tell(row: _Row) -> None:
     if len(known) > 1:
         print(f"  computed by {len(known)} codes: {', '.join(map(str, known))} cells")
     for failure in status.failed[:_SHOWN_FAILURES]:
-        print(f"  failed: {Batch(0, (failure.cell,)).label}: {failure.message}")
+        print(plain(f"  failed: {Batch(0, (failure.cell,)).label}: {failure.message}"))
     hidden = len(status.failed) - _SHOWN_FAILURES
     if hidden > 0:
         print(f"  … and {hidden} more: --json lists them all")
     for warning in row.warnings:
-        print(f"  {warning}")
+        print(plain(f"  {warning}"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit._errors import UsageError, shown
-from tacit._files import FileKindError, folder_within
+from tacit._files import FileKindError, folder_within, remove_stale
 from tacit.claims import SEED, Claim
 from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
 from tacit.reproduction._cell import ExperimentCell
@@ -96,67 +96,70 @@ def reproduce(
         raise UsageError(f"{chosen.id}: {lacking}")
     plan = planned(chosen, name)
     folder = _created(results_folder(results), chosen.id)
+    for place in (folder, results_folder(results)):
+        remove_stale(place)  # of runs that were killed
     if fresh:
         Store.move_aside(folder / "store")
     store = Store(folder / "store", experiment=chosen.id, version=chosen.version)
-    kind = type(chosen)
-    code = fingerprint(kind)
-    refuse_changed(store, plan, kind, accept=accept_changed)
-    store.fit(plan, code=code)
-    store.keep_plan(plan)
+    with store.at_work():  # until the last file is written, so that nobody moves it aside
+        kind = type(chosen)
+        code = fingerprint(kind)
+        refuse_changed(store, plan, kind, accept=accept_changed)
+        store.fit(plan, code=code)
+        store.keep_plan(plan)
 
-    by_name = kind.source if executor is not None else None
-    values = chosen.axes() | chosen.constants()
-    cell = ExperimentCell(by_name or kind, kind.version, values, code)
+        by_name = kind.source if executor is not None else None
+        values = chosen.axes() | chosen.constants()
+        cell = ExperimentCell(by_name or kind, kind.version, values, code)
 
-    def sweep(grid: Grid, deadline: float = math.inf) -> SweepSummary:
-        return run_sweep(
-            grid,
-            chosen.constants(),
-            cell,
-            store,
-            variables=plan.variables,
-            coords=plan.coords,
-            code=code,
-            executor=executor,
-            retries=retries,
-            progress=_until(deadline, progress),
-        )
-
-    summary = sweep(chosen.grid())
-    dataset = dataset_of(store, plan)
-    _check_results(chosen, dataset, summary)
-    claims = _decided(chosen, dataset)
-    remarks = remarks_on(chosen, name, dataset, claims)
-    efforts: dict[str, Effort] = {}
-    if SEED in plan.axes:
-        more = MoreSeeds(chosen, plan, store, dataset, claims, _decided)
-        if name == _PAPER if until_decided is None else until_decided:
-            more.run(
-                lambda grid, deadline: summary.add(sweep(grid, deadline)),
-                budget=budget,
-                seeds_at_most=seeds_at_most,
+        def sweep(grid: Grid, deadline: float = math.inf) -> SweepSummary:
+            return run_sweep(
+                grid,
+                chosen.constants(),
+                cell,
+                store,
+                variables=plan.variables,
+                coords=plan.coords,
+                code=code,
+                executor=executor,
+                retries=retries,
+                progress=_until(deadline, progress),
             )
-        claims, plan = more.claims, more.extended_plan()
-        efforts = more.efforts(at_a_time=_at_a_time(executor))
-    store.keep_plan(plan)
-    store.consolidate(plan)
-    reproduction = Reproduction(
-        experiment=chosen,
-        preset=name,
-        dataset=dataset,
-        claims=claims,
-        outcomes=_counted(dataset["outcome"].values),
-        efforts=efforts,
-        rounding=store.rounding(plan),
-        seconds=time.perf_counter() - start,
-        path=folder,
-        summary=summary,
-        warnings=tuple(store.warnings),
-        remarks=remarks,
-    )
-    _write(reproduction)
-    return reproduction
+
+        summary = sweep(chosen.grid())
+        dataset = dataset_of(store, plan)
+        _check_results(chosen, dataset, summary)
+        claims = _decided(chosen, dataset)
+        remarks = remarks_on(chosen, name, dataset, claims)
+        efforts: dict[str, Effort] = {}
+        if SEED in plan.axes:
+            more = MoreSeeds(chosen, plan, store, dataset, claims, _decided)
+            if name == _PAPER if until_decided is None else until_decided:
+                more.run(
+                    lambda grid, deadline: summary.add(sweep(grid, deadline)),
+                    budget=budget,
+                    seeds_at_most=seeds_at_most,
+                )
+            claims, plan = more.claims, more.extended_plan()
+            efforts = more.efforts(at_a_time=_at_a_time(executor))
+        store.keep_plan(plan)
+        store.consolidate(plan)
+        reproduction = Reproduction(
+            experiment=chosen,
+            preset=name,
+            dataset=dataset,
+            claims=claims,
+            outcomes=_counted(dataset["outcome"].values),
+            efforts=efforts,
+            rounding=store.rounding(plan),
+            seconds=time.perf_counter() - start,
+            path=folder,
+            summary=summary,
+            warnings=tuple(store.warnings),
+            remarks=remarks,
+        )
+        _write(reproduction)
+        return reproduction
 
 
 def stored_run(

@@ -86,7 +86,7 @@ class Store:
         version: int,
         read_only: bool = False,
     ) -> None:
-        self.path = Path(path)
+        self.path = Path(os.path.expanduser(path))  # as zarr would, for its own files alone
         self.identity = _part.Identity(experiment, version)
         self.read_only = read_only
         self.warnings: list[str] = []
@@ -112,7 +112,7 @@ class Store:
     @classmethod
     def existing(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> "Store":
         """The store that is in a folder, whosever it is; a `StoreError` if there is none."""
-        manifest = Path(path) / MANIFEST
+        manifest = Path(os.path.expanduser(path)) / MANIFEST
         if not os.path.lexists(manifest):
             raise StoreError(f"{path} is not a store: it has no {MANIFEST}")
         theirs = _read_manifest(manifest)
@@ -317,7 +317,10 @@ class Store:
 
     def _write(self, contents: _part.Contents, data: bytes) -> str:
         self._must_be_writable()
-        name = next_name(self._parts, contents.keys, SUFFIX)
+        try:
+            name = next_name(self._parts, contents.keys, SUFFIX)
+        except OSError as error:  # the folder was taken away meanwhile
+            raise WriteError(self._parts, error) from error
         write_atomically(self._parts / name, data)
         self._index.add(name, contents)
         return name
@@ -464,7 +467,7 @@ class Store:
         Returns the new path, or None when there was no such folder; a `StoreError` while a sweep
         is at work in it.
         """
-        source = Path(path)
+        source = Path(os.path.expanduser(path))
         if not source.exists():
             return None
         manifest = source / MANIFEST
@@ -485,7 +488,7 @@ class Store:
 
 def stores_in(folder: str | os.PathLike[str]) -> list[Path]:
     """The stores at or below a folder, without those that `--fresh` has moved aside."""
-    path = Path(folder)
+    path = Path(os.path.expanduser(folder))
     if (path / MANIFEST).is_file():
         return [path]
     found = []

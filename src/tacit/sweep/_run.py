@@ -20,6 +20,7 @@ from tacit.sweep._record import Failure, Progress, SweepEvent, SweepSummary
 from tacit.sweep._task import Cell, Computed, InProcess, Task
 
 _POLL_SECONDS = 0.2  # how often to look at what another process computes
+_PATIENCE_SECONDS = 900.0  # how long nothing may end before it is said
 _CHECK_SECONDS = 5.0  # how often to check that the executor is still there
 
 
@@ -100,13 +101,14 @@ class _Sweep:
             store,
             skipped=self._skipped,
             waiting=lambda batch, who: self._report(
-                "waiting", batch, f"process {who} is computing it"
+                "waiting", batch, f"process {who} is computing it already"
             ),
         )
         self._again: deque[_Job] = deque()
         self._suspects: deque[_Job] = deque()
         self._running: dict[Future[Computed], _Job] = {}
         self._works: list[Work] = []
+        self._moved = time.monotonic()  # when a batch last ended, or was said to hang
 
     def run(self) -> SweepSummary:
         start = time.perf_counter()
@@ -157,6 +159,7 @@ class _Sweep:
     # Back from the workers
 
     def _collect(self) -> None:
+        self._say_what_hangs()
         if not self._running:
             time.sleep(_POLL_SECONDS)
             return
@@ -166,6 +169,23 @@ class _Sweep:
             check()
         for future in done:
             self._ended(self._running.pop(future), future)
+
+    def _say_what_hangs(self) -> None:
+        """Name what nothing has come from for a long while, and what can be done about it."""
+        if time.monotonic() - self._moved < _PATIENCE_SECONDS:
+            return
+        self._moved = time.monotonic()
+        minutes = f"for {_PATIENCE_SECONDS / 60:.0f} minutes"
+        if self._running:
+            batch = next(iter(self._running.values())).batch
+            words, remedy = f"no worker has ended a batch {minutes}", "Ctrl-C keeps what is stored"
+        elif (found := self._agenda.waiting_for()) is not None:
+            batch, who = found
+            words = f"process {who} has computed it {minutes}"
+            remedy = f"if it hangs, end it (kill {who}): this run then goes on alone"
+        else:
+            return
+        self._report("waiting", batch, words, remedy)
 
     def _ended(self, job: _Job, future: Future[Computed]) -> None:
         if future.cancelled():
@@ -247,10 +267,13 @@ class _Sweep:
         kind: Literal["started", "computed", "skipped", "failed", "retried", "waiting"],
         batch: Batch,
         message: str = "",
+        remedy: str = "",
     ) -> None:
+        if kind in ("computed", "failed", "skipped"):
+            self._moved = time.monotonic()
         if self._progress is not None:
             done = self._summary.ended_batches
-            self._progress(SweepEvent(kind, batch, done, self._total, message))
+            self._progress(SweepEvent(kind, batch, done, self._total, message, remedy))
 
 
 def _slots(executor: Executor) -> int:
