@@ -106,6 +106,11 @@ def temporary_name(path: Path) -> Path:
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}{_TEMPORARY}")
 
 
+def is_temporary(name: str) -> bool:
+    """Whether it is a name that `temporary_name` has made."""
+    return _OURS.fullmatch(name) is not None
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write under a temporary name in the same folder, fsync, rename, fsync the folder.
 
@@ -171,7 +176,7 @@ def remove_stale(folder: Path, *, older_than: float = _STALE_SECONDS) -> None:
     limit = time.time() - older_than
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
-            if not _OURS.fullmatch(entry.name):
+            if not is_temporary(entry.name):
                 continue
             with contextlib.suppress(OSError):
                 if entry.stat(follow_symlinks=False).st_mtime > limit:

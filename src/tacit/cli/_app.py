@@ -273,6 +273,40 @@ def merge_command(
     return _command("merge", sources, into=into, as_json=as_json)
 
 
+@app.command("check")
+def check_command(
+    targets: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[DIR]…", help="Stores or folders of results; else ./results."),
+    ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Set aside what is not whole, make results.zarr again."),
+    ] = False,
+    results: Results = None,
+    as_json: AsJson = False,
+) -> int:
+    """Verify stores byte by byte; nothing is written without --repair.
+
+    Exit 0 when all is whole or was mended, 1 when something is not, 2 on wrong use.
+    """
+    return _command("check", targets or [], repair=repair, results=results, as_json=as_json)
+
+
+@app.command("clean")
+def clean_command(
+    targets: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[DIR]…", help="Stores or folders of results; else ./results."),
+    ] = None,
+    remove: Annotated[bool, typer.Option("--yes", help="Remove them.")] = False,
+    results: Results = None,
+    as_json: AsJson = False,
+) -> int:
+    """List old stores (of --fresh) and files that were set aside; --yes removes them."""
+    return _command("clean", targets or [], remove=remove, results=results, as_json=as_json)
+
+
 @app.command("verify")
 def verify_command(
     targets: Annotated[

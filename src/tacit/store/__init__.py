@@ -1,6 +1,7 @@
 """Stored results: one immutable file per batch, cells addressed by content, xarray to read."""
 
 from tacit._files import WriteError, write_atomically
+from tacit.store._check import Finding, Leftover, findings, leftovers
 from tacit.store._errors import StoreError
 from tacit.store._failures import FailedCells
 from tacit.store._key import canonical, cell_key
@@ -19,6 +20,8 @@ __all__ = [
     "UNKNOWN_ROUNDING",
     "FailedCell",
     "FailedCells",
+    "Finding",
+    "Leftover",
     "Lock",
     "Plan",
     "Status",
@@ -30,7 +33,9 @@ __all__ = [
     "cell_key",
     "checked_arrays",
     "device",
+    "findings",
     "is_id",
+    "leftovers",
     "precision",
     "provenance",
     "rounding",

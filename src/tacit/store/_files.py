@@ -26,13 +26,14 @@ def next_name(folder: Path, keys: Sequence[str], suffix: str) -> str:
     return f"{max(taken, default=0) + 1:06d}-{digest_of(keys)}{suffix}"
 
 
-def names_in(folder: Path, suffix: str) -> list[str]:
-    """The names with that suffix in order, without temporary ones; none if there is no folder."""
+def names_in(folder: Path, suffix: str, *, hidden: bool = False) -> list[str]:
+    """The names with that suffix in order, without hidden ones unless asked for them."""
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
         return []
-    return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+    shown = (name for name in names if hidden or not name.startswith("."))
+    return sorted(name for name in shown if name.endswith(suffix))
 
 
 def set_aside(path: Path, reason: str) -> str | None:

@@ -54,14 +54,7 @@ class _Source(Parts, Protocol):
 
 def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
     """See `Store.consolidate`."""
-    cells = list(plan.cells())
-    located = [store.locate({**plan.fixed, **cell}) for cell in cells]
-    failures = store.failures()
-    failed = [
-        found is None and store.identity.key({**plan.fixed, **cell}) in failures
-        for cell, found in zip(cells, located, strict=True)
-    ]
-    content = _digest(store, plan, located, failed)
+    located, failed, content = _content(store, plan)
     if _is_image(target, content):
         return target
     temporary = temporary_name(target)
@@ -81,6 +74,30 @@ def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
             raise WriteError(target, error) from error
         raise
     return target
+
+
+def state(store: _Source, plan: Plan, target: Path) -> str | None:
+    """What is wrong with `results.zarr`, in words that follow its name; None if it is whole."""
+    if not os.path.lexists(target):
+        return "is not there"
+    if not _record(target).is_file():
+        return "has no digest: it was made by an older tacit"
+    _, _, content = _content(store, plan)
+    if _is_image(target, content):
+        return None
+    return "is not the image of the parts: they have changed since, or it has"
+
+
+def _content(store: _Source, plan: Plan) -> tuple[list[tuple[str, int] | None], list[bool], str]:
+    """Where each cell lies, whether it failed, and a digest of what is to be shown."""
+    cells = list(plan.cells())
+    located = [store.locate({**plan.fixed, **cell}) for cell in cells]
+    failures = store.failures()
+    failed = [
+        found is None and store.identity.key({**plan.fixed, **cell}) in failures
+        for cell, found in zip(cells, located, strict=True)
+    ]
+    return located, failed, _digest(store, plan, located, failed)
 
 
 def _digest(
