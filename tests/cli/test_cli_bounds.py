@@ -1,7 +1,6 @@
 """Work without bounds is refused before anything is laid out, with the count."""
 
 import time
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -38,17 +37,11 @@ REPRODUCE = ["reproduce", "lamp.py"]
 )
 def test_too_much_is_one_sentence_at_once(tacit, arguments, words):
     start = time.process_time()
-    tracemalloc.start()
-    try:
-        done = tacit(*arguments)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    done = tacit(*arguments)
     assert done.returncode == 2, done
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
     assert len(done.stderr) < 1200
-    assert peak < 200e6
     assert time.process_time() - start < 10
     assert not (tacit.folder / "results").exists()
 
