@@ -8,6 +8,7 @@ import pytest
 
 from tacit.experiments import planned
 from tacit.reproduction import find_experiment, stored_run
+from tacit.site import read_entries
 from tacit.store import Store, StoreError, provenance
 
 OUTSIDE = "outside"
@@ -172,6 +173,25 @@ def test_results_below_a_link_are_not_written(tacit, name):
         one_sentence(done)
         assert "is a link" in done.stderr
     assert tree(tacit.folder / OUTSIDE) == before
+
+
+def test_a_figure_is_not_drawn_through_a_link(tacit):
+    store = received(tacit)
+    (tacit.folder / "results").mkdir()
+    (tacit.folder / "results" / "mine").symlink_to(store.parents[1], target_is_directory=True)
+    before = tree(tacit.folder / "foreign")
+    done = tacit("figure", "lamp.py", "--preset", "smoke")
+    one_sentence(done)
+    assert "is a link" in done.stderr
+    assert tree(tacit.folder / "foreign") == before
+
+
+def test_claims_that_are_no_file_do_not_stop_the_page(tmp_path):
+    (tmp_path / "mine" / "lamp").mkdir(parents=True)
+    os.mkfifo(tmp_path / "mine" / "lamp" / "claims.json")
+    skipped = []
+    assert read_entries(tmp_path, on_skip=lambda path, reason: skipped.append(reason)) == []
+    assert skipped == ["it is not a regular file"]
 
 
 def test_files_in_place_of_ours_are_replaced_not_followed(tacit):
