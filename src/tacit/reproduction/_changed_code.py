@@ -15,6 +15,8 @@ def changed_cells(store: Store, plan: Plan, kind: type[Experiment]) -> dict[str,
     if code is None:
         return {}
     kept = store.accepted(code) | {code}
+    if store.known_codes() <= kept:  # without looking every cell up
+        return {}
     found = store.codes(plan).items()
     return {other: count for other, count in found if other is not None and other not in kept}
 
@@ -22,9 +24,9 @@ def changed_cells(store: Store, plan: Plan, kind: type[Experiment]) -> dict[str,
 def words_on_changes(store: Store, plan: Plan, kind: type[Experiment]) -> list[str]:
     """What is to be said of such cells, in a sentence; nothing if there are none."""
     changed = changed_cells(store, plan, kind)
-    total = sum(store.codes(plan).values())
     if not changed:
         return []
+    total = sum(store.codes(plan).values())
     if is_built_in(fingerprint(kind)):
         names = ", ".join(sorted(changed))
         return [

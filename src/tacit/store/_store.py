@@ -250,6 +250,10 @@ class Store:
         places = (self._locate(plan, cell) for cell in plan.asked_cells())
         return dict(Counter(self._index.seen[place[0]].code for place in places if place))
 
+    def known_codes(self) -> frozenset[str]:
+        """The fingerprints of all codes that have computed cells here."""
+        return frozenset(c.code for c in self._index.seen.values() if c.code is not None)
+
     def accepted(self, code: str) -> frozenset[str]:
         """The other codes whose cells may stand beside those of `code`, as a user has said."""
         known = self._read_accepted().get(code, ())
