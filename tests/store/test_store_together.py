@@ -84,8 +84,10 @@ time.sleep(60)
         child.send_signal(signal.SIGKILL)
         child.wait(10)
         child.stdout.close()
-        assert store.batches_at_work() == 0  # which also takes the file away
-        assert os.listdir(store.path / "reserved") == []
+        assert store.batches_at_work() == 0
+        assert len(os.listdir(store.path / "reserved")) == 1  # looking removes nothing
+        assert Store.existing(store.path).identity == store.identity
+        assert os.listdir(store.path / "reserved") == []  # the next writer does
         assert Store.move_aside(store.path) is not None
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -171,19 +173,20 @@ def test_status_counts_cells(store):
 
 def test_stale_temporary_files_go_and_fresh_ones_stay(store):
     add(store, CELLS[:1])
-    old, new = (store.path / "parts" / f".x.{n}.tmp" for n in (1, 2))
-    folder = store.path / ".results.zarr.abc.tmp"
+    old, new = (store.path / "parts" / f".x.{n}123456789ab.tmp" for n in (1, 2))
+    folder = store.path / ".results.zarr.0123456789ab.tmp"
     for path in (old, new):
         path.write_bytes(b"half of a part")
     (folder / "error").mkdir(parents=True)
     (folder / "error" / "0").write_bytes(b"")
-    kept = store.path / "parts" / "notes.txt"
+    kept, mine = store.path / "parts" / "notes.txt", store.path / "parts" / ".mynotes.tmp"
     kept.write_text("not a temporary file")
+    mine.write_text("a temporary file of somebody else")
     yesterday = time.time() - 25 * 3600
-    for path in (old, folder, kept):
+    for path in (old, folder, kept, mine):
         os.utime(path, (yesterday, yesterday))
     again = make(store.path)
-    assert [p.exists() for p in (old, folder, new, kept)] == [False, False, True, True]
+    assert [p.exists() for p in (old, folder, new, kept, mine)] == [False, False, True, True, True]
     assert len(again) == 1
     assert again.warnings == []
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from tacit._version import __version__
+from tacit.cli._text import plain, write_anything
 
 NOT_AS_EXPECTED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
@@ -42,7 +43,8 @@ def _whole_number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise typer.BadParameter(f"received {text!r}, allowed is an integer") from None
+        word = text if len(text) <= 60 else f"{text[:60]}…"
+        raise typer.BadParameter(f"received {word!r}, allowed is an integer") from None
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -125,6 +127,12 @@ def reproduce_command(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Move stored results aside and start over.")
     ] = False,
+    accept_changed: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changed", help="Keep stored results that other code of yours has computed."
+        ),
+    ] = False,
     until_decided: Annotated[
         bool | None,
         typer.Option(
@@ -168,6 +176,7 @@ def reproduce_command(
         workers=workers,
         scheduler=scheduler,
         fresh=fresh,
+        accept_changed=accept_changed,
         until_decided=until_decided,
         budget=budget,
         seeds_at_most=seeds_at_most,
@@ -264,6 +273,40 @@ def merge_command(
     return _command("merge", sources, into=into, as_json=as_json)
 
 
+@app.command("check")
+def check_command(
+    targets: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[DIR]…", help="Stores or folders of results; else ./results."),
+    ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Set aside what is not whole, make results.zarr again."),
+    ] = False,
+    results: Results = None,
+    as_json: AsJson = False,
+) -> int:
+    """Verify stores byte by byte; nothing is written without --repair.
+
+    Exit 0 when all is whole or was mended, 1 when something is not, 2 on wrong use.
+    """
+    return _command("check", targets or [], repair=repair, results=results, as_json=as_json)
+
+
+@app.command("clean")
+def clean_command(
+    targets: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[DIR]…", help="Stores or folders of results; else ./results."),
+    ] = None,
+    remove: Annotated[bool, typer.Option("--yes", help="Remove them.")] = False,
+    results: Results = None,
+    as_json: AsJson = False,
+) -> int:
+    """List old stores (of --fresh) and files that were set aside; --yes removes them."""
+    return _command("clean", targets or [], remove=remove, results=results, as_json=as_json)
+
+
 @app.command("verify")
 def verify_command(
     targets: Annotated[
@@ -331,6 +374,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     _keep_compiled_programs()
+    write_anything()
     try:
         code = app(args=arguments, prog_name="tacit", standalone_mode=False)
     except typer.Abort:
@@ -343,7 +387,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         explained = _explained(error)
         if explained is None:
             raise
-        print(f"tacit: {explained.sentence}", file=sys.stderr)
+        print(f"tacit: {plain(explained.sentence)}", file=sys.stderr)
         return explained.code
     return int(code or 0)
 
@@ -370,6 +414,9 @@ def _explained(error: Exception) -> _Explained | None:
         # a full disk under the figure or the page
         full = WriteError(error.filename or "the results", error)
         return _Explained(str(full), NOT_AS_EXPECTED)
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        name = str(error.filename)
+        return _Explained(f"{name[:60]}… ({len(name)} characters) is too long a name", WRONG_USE)
     return None
 
 

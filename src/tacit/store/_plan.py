@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.store._key import canonical
+from tacit.store._names import MOST_CELLS
 from tacit.store._variable import Variable
 
 
@@ -70,28 +72,56 @@ class Plan:
         """The plan in `plan.json`; a `ValueError` if it is none."""
         try:
             record = json.loads(data)
-            return Plan(
+            plan = Plan(
                 axes={name: tuple(values) for name, values in record["axes"].items()},
                 fixed=dict(record["fixed"]),
-                variables={
-                    name: Variable(
-                        entry["long_name"],
-                        *entry["dims"],
-                        units=entry["units"],
-                        dtype=entry["dtype"],
-                    )
-                    for name, entry in record["variables"].items()
-                },
-                coords={
-                    name: np.array(entry["values"], dtype=entry["dtype"])
-                    for name, entry in record["coords"].items()
-                },
-                attrs=record["attrs"],
+                variables={name: _variable(e) for name, e in record["variables"].items()},
+                coords={name: _untyped(entry) for name, entry in record["coords"].items()},
+                attrs={name: dict(values) for name, values in record["attrs"].items()},
                 name=record["name"],
                 not_asked=frozenset(record.get("not_asked", ())),
             )
-        except (KeyError, TypeError, AttributeError) as error:
+            _check(plan)
+        except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(f"it lacks or misuses {error}") from error
+        return plan
+
+
+def _check(plan: Plan) -> None:
+    """What a plan that was read must be, before anything is laid out by it."""
+    if not plan.axes or not isinstance(plan.name, str) or not plan.name.isprintable():
+        raise ValueError("it has no axes, or a name that is none")
+    for name, values in plan.axes.items():
+        if not name.isidentifier() or len({*values}) != len(values) or not values:
+            raise ValueError(f"the axis {name!a:.60} has no values, or one of them twice")
+        if not all(isinstance(value, bool | int | float | str) for value in values):
+            raise ValueError(f"the axis {name} has values that are neither numbers nor words")
+    count = math.prod(len(values) for values in plan.axes.values())
+    if count > MOST_CELLS:
+        raise ValueError(f"it asks for {count:.3g} cells; at most {MOST_CELLS:,} are possible")
+    if not all(type(i) is int and 0 <= i < len(plan) for i in plan.not_asked):
+        raise ValueError("it leaves out cells that it does not have")
+    names = [*plan.axes, *plan.coords, *plan.variables]
+    unknown = [d for v in plan.variables.values() for d in v.dims if d not in plan.coords]
+    if unknown or len(set(names)) != len(names) or not all(map(str.isidentifier, names)):
+        raise ValueError("its variables have dimensions or names that cannot be")
+    canonical(dict(plan.fixed))
+
+
+def _variable(entry: Mapping[str, Any]) -> Variable:
+    # Of words any width: the one that is written there would be allocated.
+    dtype = "str" if np.dtype(entry["dtype"]).kind == "U" else str(entry["dtype"])
+    return Variable(str(entry["long_name"]), *entry["dims"], units=str(entry["units"]), dtype=dtype)
+
+
+def _untyped(entry: Mapping[str, Any]) -> np.ndarray:
+    dtype = np.dtype(entry["dtype"])
+    if dtype.kind not in "biufcU":
+        raise ValueError(f"it has coordinates of {dtype}")
+    array = np.array(entry["values"], dtype=str if dtype.kind == "U" else dtype)
+    if array.ndim != 1:
+        raise ValueError("it has coordinates that are no list")
+    return array
 
 
 def _typed(values: Sequence[Any] | np.ndarray) -> dict[str, Any]:

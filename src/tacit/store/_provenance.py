@@ -78,6 +78,19 @@ def device() -> str:
     return f"{first.platform}: {first.device_kind}"
 
 
+def settings() -> dict[str, Any]:
+    """The settings of JAX that numbers depend on, as they are now; none without JAX."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return {}
+    return {
+        "generator": jax.config.jax_default_prng_impl,
+        "partitionable": jax.config.jax_threefry_partitionable,
+        "products": jax.config.jax_default_matmul_precision,
+        "x64": jax.config.jax_enable_x64,
+    }
+
+
 UNKNOWN_ROUNDING = "unknown"
 """Of results that do not tell: it equals no other, and not itself."""
 
@@ -118,15 +131,25 @@ def precision(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def provenance(
-    parameters: Mapping[str, Any], *, seconds: float, device: str, precision: str
+    parameters: Mapping[str, Any],
+    *,
+    seconds: float,
+    device: str,
+    precision: str,
+    code: str | None = None,
 ) -> dict[str, Any]:
-    """The record that goes into a part beside its arrays; `device` is where the cells ran."""
+    """The record that goes into a part beside its arrays.
+
+    `device` is where the cells ran, `code` the fingerprint of what computed them, if it is known.
+    """
     return {
         "parameters": canonical(parameters),
         "versions": versions(),
         "commit": commit(),
+        "code": code,
         "device": device,
         "precision": precision,
         "rounding": rounding(),
+        "settings": settings(),
         "seconds": seconds,
     }

@@ -57,8 +57,24 @@ class Variable:
             if array.dtype.kind == "U":
                 return array
         elif np.can_cast(array.dtype, target, casting="same_kind"):
+            lost = _lost(array, target)
+            if lost is not None:
+                raise ValueError(f"variable {name!r} has the value {lost}, beyond {self.dtype}")
             return array.astype(target)
         raise ValueError(f"variable {name!r} has dtype {array.dtype}, declared is {self.dtype}")
+
+
+def _lost(array: np.ndarray, target: np.dtype) -> Any:
+    """A finite value that `target` would turn into another integer or into infinity; else None."""
+    if array.dtype == target or not array.size or target.kind not in "iufc":
+        return None
+    if target.kind in "iu":
+        limits = np.iinfo(target)
+        ends = (int(array.min()), int(array.max()))
+        return next((end for end in ends if not limits.min <= end <= limits.max), None)
+    with np.errstate(over="ignore"):
+        lost = np.isfinite(array) & ~np.isfinite(array.astype(target))
+    return array[lost][0] if lost.any() else None
 
 
 def checked_arrays(
