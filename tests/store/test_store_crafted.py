@@ -193,7 +193,8 @@ def plans():
         {"not_asked": [[1]]},
     ):
         yield json.dumps(base | changes).encode()
-    yield b"[" * 100_000
+    yield b"[" * 90_000  # too deep
+    yield b"[" * 200_000
     yield b"\xff"
     yield b"3"
 
@@ -210,6 +211,11 @@ def test_a_crafted_plan_is_passed_over_in_words(store):
     wide["coords"]["lag"] = {"dtype": "<U100000000", "values": ["a", "b", "c"]}
     (store.path / "plan.json").write_text(json.dumps(wide))
     assert Store.existing(store.path).status(Store.existing(store.path).plan()).done == 2
+
+
+def test_a_plan_of_many_lists_is_refused_before_they_are_made():
+    with pytest.raises(ValueError, match="too many lists"):
+        Plan.from_json(b"[" + b"[]," * 100_000 + b"[]]")
 
 
 def test_acceptances_that_are_no_words_are_passed_over(store):

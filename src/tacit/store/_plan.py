@@ -19,6 +19,7 @@ from tacit.store._variable import Variable
 
 _LARGEST = 2**63 - 1  # of the integers that arrays hold
 _MOST_DIMS = 32
+_MOST_LISTS = 100_000  # and mappings: a reader makes each of a few bytes into many
 _LONGEST_NAME = 200  # each is that of a folder in `results.zarr`
 _TAKEN = (PRESENT, "provenance")  # what is there beside the variables
 
@@ -75,6 +76,8 @@ class Plan:
     @staticmethod
     def from_json(data: bytes) -> "Plan":
         """The plan in `plan.json`; a `ValueError` if it is none."""
+        if data.count(b"[") + data.count(b"{") > _MOST_LISTS:
+            raise ValueError("it has too many lists")
         try:
             record = json.loads(data)
             plan = Plan(
