@@ -63,7 +63,8 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o666) -> int
 def read_regular(path: Path, *, most: int) -> bytes:
     """The bytes of a regular file of at most `most` of them; else a `FileKindError`."""
     with os.fdopen(open_regular(path), "rb") as file:
-        data = file.read(most + 1)
+        # No more than is there: Python sets aside what it is asked to read, were it gigabytes.
+        data = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)
     if len(data) > most:
         raise FileKindError(f"it has more than {most:,} bytes")
     return data

@@ -38,6 +38,7 @@ def test_changed_code_is_refused_until_it_is_accepted_or_run_afresh(tacit):
         assert done.stderr.strip().count("\n") == 0
     assert not tacit.log.exists()
     assert WORDS in tacit("status", "lamp.py").stdout
+    assert WORDS in tacit("figure", "lamp.py").stderr
     # Kept, beside new ones, and remembered.
     assert tacit(*SMOKE, "--seeds", "6", "--accept-changed").returncode == 0
     assert tacit(*SMOKE, "--seeds", "6").returncode == 0

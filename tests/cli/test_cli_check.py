@@ -99,6 +99,16 @@ def test_what_is_not_whole_is_said_and_mended(tacit, store):
         assert check(tacit)[0] == 0, words
 
 
+def test_what_is_left_is_not_called_mended(tacit, store):
+    (store / "plan.json").write_text("{")
+    (store / "parts" / "000002-bad.npz").write_bytes(b"bad")
+    code, record = check(tacit, "--repair")
+    assert (code, record["repaired"]) == (1, False)
+    mended = {one["what"].partition(" ")[0]: one["mended"] for one in record["findings"]}
+    assert mended == {"000002-bad.npz": True, "results/mine/lamp/store/plan.json": False}
+    assert "left: the next run writes it anew" in tacit("check", "--repair").stdout
+
+
 def test_a_store_that_cannot_be_used_is_an_error_of_its_own(tacit, store):
     (store / "store.json").write_text("{")
     code, record = check(tacit)

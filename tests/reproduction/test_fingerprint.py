@@ -1,5 +1,7 @@
 """What counts as other code: the syntax tree behind `cell`, and nothing else."""
 
+import importlib
+import signal
 import sys
 import textwrap
 
@@ -9,12 +11,27 @@ from tacit.reproduction import find_experiment, fingerprint
 
 FILE = '''
 """A file of one's own."""
+import dataclasses
+from typing import ClassVar
 import numpy as np
 from tacit.draw import Axis, Figure
 from tacit.experiments import Claims, Experiment, Variable, fixed, swept
 
 SCALE = 2.0
 COLOUR = "red"
+TABLE = []
+
+def kept(function):
+    TABLE.append(function)
+    return function
+
+@kept
+def power(x):
+    return x**2
+
+@dataclasses.dataclass
+class Options:
+    slope: float = 0.5
 
 def helper(x):
     return x * SCALE
@@ -31,6 +48,7 @@ class Toy(Base):
     id, figure = "mine/toy", "ours"
     version = 1
     bound = 0.25
+    shift: ClassVar[float] = 0.125
     seed: tuple[int, ...] = swept(range(4), "seed", low=0)
     steps: int = fixed(3, "steps")
     level: float = fixed(0.5, "level of the line", analysis=True)
@@ -41,7 +59,7 @@ class Toy(Base):
 
     def cell(self, batch):
         # a comment
-        return {"value": helper(batch.column("seed")) + self.offset()}
+        return {"value": helper(batch.column("seed")) + self.offset() * Options().slope}
 
     def claims(self, runs):
         claim = Claims("nowhere")
@@ -60,6 +78,9 @@ COUNTS = [
     ("bound = 0.25", "bound = 0.5"),
     ("import numpy as np\n", "import numpy as np\nnp.seterr(all='ignore')\n"),
     ("def helper(x):", "def helper(x, y=0):"),
+    ("shift: ClassVar[float] = 0.125", "shift: ClassVar[float] = 0.25"),
+    ("slope: float = 0.5", "slope: float = 0.75"),
+    ("return x**2", "return x**3"),
     ("fixed(0.5,", "fixed(0.75,"),
     ('"value": Variable', '"other": Variable'),
 ]
@@ -123,9 +144,51 @@ def test_modules_of_the_users_count_and_installed_ones_do_not(tmp_path, monkeypa
     changed = of(tmp_path / "c", text)
     assert changed != before
     (package / "inner.py").write_text("def helper(x):\n    return x\n")
-    assert of(tmp_path / "d", text) not in (changed, before)
+    assert of(tmp_path / "d", text) == changed  # Python has the old one still
     for name in [name for name in sys.modules if name.startswith("mytools_of_test")]:
         monkeypatch.delitem(sys.modules, name)
+    importlib.invalidate_caches()
+    assert of(tmp_path / "e", text) not in (changed, before)
+    for name in [name for name in sys.modules if name.startswith("mytools_of_test")]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_every_name_of_a_module_may_be_used(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "stars_of_test.py").write_text("def helper(x):\n    return x\n")
+    text = FILE.replace("def helper(x):\n    return x * SCALE", "from stars_of_test import *")
+    before = of(tmp_path, text)
+    (tmp_path / "stars_of_test.py").write_text("def helper(x):\n    return 2 * x\n")
+    monkeypatch.delitem(sys.modules, "stars_of_test")
+    importlib.invalidate_caches()
+    assert of(tmp_path / "b", text) != before
+    monkeypatch.delitem(sys.modules, "stars_of_test")
+
+
+def test_it_is_that_of_the_code_that_was_loaded(tmp_path):
+    before = of(tmp_path, FILE)
+    kind = find_experiment(f"{tmp_path / 'toy.py'}:Toy")
+    (tmp_path / "toy.py").write_text(FILE.replace("SCALE = 2.0", "SCALE = 3.0"))
+    assert fingerprint(kind) == before
+    assert fingerprint(find_experiment(f"{tmp_path / 'toy.py'}:Toy")) != before
+
+
+def test_a_class_may_have_the_name_of_its_base(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "bases_of_test.py").write_text(FILE)
+    text = "from bases_of_test import Toy\nclass Toy(Toy):\n    id = 'mine/toy'\n"
+
+    def too_long(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(60)
+    try:
+        assert len(of(tmp_path, text)) == 32
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+        monkeypatch.delitem(sys.modules, "bases_of_test")
 
 
 def test_a_subclass_with_other_claims_alone_has_the_same_code(tmp_path):

@@ -1,5 +1,6 @@
 """Crafted parts: each is named, set aside and computed again; none hangs or fills the memory."""
 
+import errno
 import importlib.util
 import json
 import os
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tacit._files import FileKindError, read_regular
 from tacit.store import Plan, Store, StoreError, Variable
 
 _spec = importlib.util.spec_from_file_location("crafted", Path(__file__).with_name("crafted.py"))
@@ -156,6 +158,8 @@ def plans():
         {"axes": {"../seed": [1]}},
         {"axes": {f"a{i}": list(range(1000)) for i in range(3)}},
         {"axes": {f"a{i}": list(range(10)) for i in range(60)}},
+        {"axes": {f"a{i}": [0] for i in range(70)}},
+        {"axes": {"seed": [0, 10**30]}},
         {"fixed": 3},
         {"fixed": {"steps": float("nan")}},
         {"variables": {"error": 3}},
@@ -166,8 +170,14 @@ def plans():
         {"variables": {"error": {**error, "dtype": None}}, "coords": []},
         {"variables": {"seed": error}},
         {"variables": {"a b": error}},
+        {"variables": {"a" * 5000: error}},
+        {"variables": {"present": error}},
+        {"variables": {"provenance": error}},
+        {"variables": {"error": {**error, "dtype": "f16"}}},
         {"coords": {"lag": {**lag, "dtype": "V1000000000"}}},
         {"coords": {"lag": {**lag, "dtype": "O"}}},
+        {"coords": {"lag": {**lag, "dtype": "<c16"}}},
+        {"coords": {"lag": {**lag, "dtype": "<f16"}}},
         {"coords": {"lag": {**lag, "values": [[1], [2]]}}},
         {"coords": {"lag": {**lag, "values": ["a"]}}},
         {"coords": {"lag": {**lag, "values": 3}}},
@@ -183,7 +193,8 @@ def plans():
         {"not_asked": [[1]]},
     ):
         yield json.dumps(base | changes).encode()
-    yield b"[" * 100_000
+    yield b"[" * 90_000  # too deep
+    yield b"[" * 200_000
     yield b"\xff"
     yield b"3"
 
@@ -200,3 +211,40 @@ def test_a_crafted_plan_is_passed_over_in_words(store):
     wide["coords"]["lag"] = {"dtype": "<U100000000", "values": ["a", "b", "c"]}
     (store.path / "plan.json").write_text(json.dumps(wide))
     assert Store.existing(store.path).status(Store.existing(store.path).plan()).done == 2
+
+
+def test_a_plan_of_many_lists_is_refused_before_they_are_made():
+    with pytest.raises(ValueError, match="too many lists"):
+        Plan.from_json(b"[" + b"[]," * 100_000 + b"[]]")
+
+
+def test_acceptances_that_are_no_words_are_passed_over(store):
+    (store.path / "accepted.json").write_text(json.dumps({"a": [[1], {}, 3, "b"], "c": 3}))
+    assert store.accepted("a") == {"b"}
+    assert store.accepted("c") == frozenset()
+
+
+def test_a_small_file_is_read_where_a_large_one_is_allowed(tmp_path):
+    (tmp_path / "small").write_bytes(b"small")
+    assert read_regular(tmp_path / "small", most=2**50) == b"small"
+    with pytest.raises(FileKindError, match="more than 4 bytes"):
+        read_regular(tmp_path / "small", most=4)
+
+
+@pytest.mark.parametrize("reason", [errno.EACCES, errno.EIO, errno.EMFILE, errno.ESTALE])
+def test_a_part_that_cannot_be_read_now_stays_where_it_is(store, monkeypatch, reason):
+    def fails(*_):
+        raise OSError(reason, os.strerror(reason))
+
+    (name,) = store.parts()
+    monkeypatch.setattr("tacit.store._archive.open_regular", fails)
+    for read_only in (False, True):
+        with pytest.raises(StoreError, match=f"{name} cannot be read: {os.strerror(reason)}"):
+            Store.existing(store.path, read_only=read_only)
+    monkeypatch.undo()
+    assert Store.existing(store.path).parts() == [name]
+
+
+def test_a_version_that_is_too_high_is_told_the_highest(tmp_path):
+    with pytest.raises(StoreError, match="allowed is an integer from 1 to 1,000,000,000"):
+        Store(tmp_path / "store", experiment="toy/one", version=202611161751)

@@ -106,6 +106,24 @@ def test_where_there_are_no_locks_everybody_may_go_ahead(store, monkeypatch):
     store.at_work().release()
 
 
+def test_a_store_at_work_is_not_moved_on_nfs_either(tmp_path, monkeypatch):
+    """There a lock that is held alone needs a file that is open for writing."""
+    own = reservation.fcntl.flock
+
+    def of_nfs(handle, operation):
+        mode = reservation.fcntl.fcntl(handle, reservation.fcntl.F_GETFL) & os.O_ACCMODE
+        if operation & reservation.fcntl.LOCK_EX and mode == os.O_RDONLY:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        own(handle, operation)
+
+    monkeypatch.setattr(reservation.fcntl, "flock", of_nfs)
+    store = Store(tmp_path / "store", experiment="toy/one", version=1)
+    with store.at_work(), pytest.raises(StoreError, match="in use by another process"):
+        Store.move_aside(store.path)
+    (store.path / "store.json").chmod(0o444)
+    assert Store.move_aside(store.path) is not None
+
+
 def test_failures_are_kept_until_a_part_holds_the_cell(store):
     store.add_failure(CELLS[:2], "RuntimeError: first", "Traceback one")
     old = store.failure_names()

@@ -25,7 +25,7 @@ def run(targets: Sequence[Path], *, repair: bool, results: Path | None, as_json:
         print(json.dumps({"stores": records}, ensure_ascii=False))
     else:
         for record in records:
-            _tell(record)
+            _tell(record, repair=repair)
     return NOT_WHOLE if any(_is_bad(record) for record in records) else 0
 
 
@@ -46,16 +46,21 @@ def _record(path: Path, *, repair: bool) -> dict[str, Any]:
     try:
         store = Store.existing(path, read_only=True)
         found = list(findings(store))
+        left = {one.what for one in found}
         if repair and found:
             _repair(path)
-            record["repaired"] = True
+            left = {one.what for one in findings(Store.existing(path, read_only=True))}
+            record["repaired"] = not left
     except (StoreError, OSError) as error:
         return record | {"error": str(error)}
     return record | {
         "experiment": store.identity.experiment,
         "cells": len(store),
         "parts": len(store.parts()),
-        "findings": [{"what": one.what, "repair": one.repair} for one in found],
+        "findings": [
+            {"what": one.what, "repair": one.repair, "mended": one.what not in left}
+            for one in found
+        ],
     }
 
 
@@ -65,11 +70,12 @@ def _repair(path: Path) -> None:
         plan = store.plan()
         if plan is not None:
             store.fit(plan)
-            store.consolidate(plan)
+            if store.holds_some_of(plan):
+                store.consolidate(plan)
         store.failures()
 
 
-def _tell(record: dict[str, Any]) -> None:
+def _tell(record: dict[str, Any], *, repair: bool) -> None:
     print(plain(" · ".join(word for word in (record["experiment"], record["path"]) if word)))
     if record["error"]:
         print(plain(f"  cannot be used: {record['error']}"))
@@ -77,6 +83,6 @@ def _tell(record: dict[str, Any]) -> None:
     count = len(record["findings"])
     state = "all of it is whole" if not count else f"{count} things are not as they should be"
     print(f"  {record['cells']} cells in {record['parts']} parts: {state}")
-    done = "mended" if record["repaired"] else "--repair would"
     for one in record["findings"]:
+        done = "mended" if one["mended"] else "left" if repair else "--repair would"
         print(plain(f"  {one['what']} ({done}: {one['repair']})"))

@@ -2,11 +2,13 @@
 
 import json
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from tacit._errors import UsageError, nearest
 from tacit._files import FileKindError, folder_within
+from tacit.cli._text import plain
 from tacit.draw import save_both
 from tacit.reproduction import (
     Reproduction,
@@ -46,6 +48,8 @@ def run(
     for kind in kinds:
         overrides = parse_settings(kind, settings)
         made = stored_run(kind, preset=preset, seeds=asked, results=results, **overrides)
+        for warning in made.warnings:
+            print(f"tacit: {plain(warning)}", file=sys.stderr)
         folder = _own(results, kind.id) if into is None else Path(os.path.expanduser(into))
         files = _written(made, folder, in_paper_style=style == "paper")
         names = [str(path) for path in files]

@@ -75,7 +75,7 @@ def _merged(target: Path, found: Sequence[Store]) -> dict[str, Any]:
     taken = sum(store.merge(theirs, plan=plan) for theirs in found)
     if plan is not None and known is None:
         store.keep_plan(plan)
-    if plan is not None:
+    if plan is not None and store.holds_some_of(plan):
         store.consolidate(plan)
     return {
         "experiment": identity.experiment,

@@ -6,6 +6,7 @@ tables), nor the declared values of parameters, which are in the address of a ce
 """
 
 import ast
+import builtins
 import functools
 import hashlib
 import importlib.util
@@ -67,8 +68,8 @@ class _Trees:
         if file is None:
             tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
         else:
-            tree = ast.parse(Path(file).read_bytes())
-        statements = _used_by(tree, kind.__qualname__)
+            tree = ast.parse(_source(kind.__module__, Path(file)))
+        statements = _used_by(tree, kind)
         self._seen.add(kind.__module__)
         self.texts.append("".join(_text(statement) for statement in statements))
         self._follow(statements, getattr(module, "__package__", None) or "")
@@ -80,7 +81,7 @@ class _Trees:
             file = _own_file(name)
             if file is None:
                 continue
-            tree = ast.parse(file.read_bytes())
+            tree = ast.parse(_source(name, file))
             self.texts.append(f"{name}: {_text(tree)}")
             inner = name if file.name == "__init__.py" else name.rpartition(".")[0]
             self._follow([tree], inner)
@@ -89,26 +90,61 @@ class _Trees:
 # Which statements of the experiment's own file count.
 
 
-def _used_by(tree: ast.Module, name: str) -> list[ast.AST]:
+def _used_by(tree: ast.Module, kind: type[Experiment]) -> list[ast.AST]:
     """The statements that a class needs to compute, in order; all if it is not among them."""
+    name = kind.__qualname__
     kept = (s for s in tree.body if not _only_run_as_a_program(s) and not _is_word(s))
     body = [_without_words(statement) for statement in kept]
-    defined = [_defined(statement) for statement in body]
+    others = _foreign_names(body)
+    # What a decorator of the user's own is given, it may keep in a table that the cell reads.
+    defined = [None if _decorators(s) - others else _defined(s) for s in body]
     classes = {s.name: s for s in body if isinstance(s, ast.ClassDef)}
     if name not in classes:
         return list(body)
-    while (base := _stands_for(classes[name])) in classes:
+    passed = {name}
+    while (base := _stands_for(classes[name])) in classes.keys() - passed:
+        passed.add(base)
         name = base
+    # Only what is an experiment has claims, and parameters for fields.
+    kinds = {k.__name__ for k in kind.__mro__ if issubclass(k, Experiment)}
+
+    def counted(positions: Iterable[int], known: frozenset[str]) -> list[ast.stmt]:
+        chosen = (body[i] for i in sorted(positions))
+        return [_cell_only(s, known) if _class_name(s) in kinds else s for s in chosen]
+
     # What is neither a definition nor an import may do anything: it counts.
     used = {i for i, names in enumerate(defined) if names is None or name in names}
     while True:
-        known = _references(_cell_only(body[i], frozenset()) for i in used)
-        counted = [_cell_only(body[i], known) for i in sorted(used)]
-        known = _references(counted)
+        known = _references(counted(used, frozenset()))
+        known = _references(counted(used, known))
         more = {i for i, names in enumerate(defined) if names and names & known} - used
         if not more:
-            return [_cell_only(body[i], known) for i in sorted(used)]
+            return [*counted(used, known)]
         used |= more
+
+
+def _class_name(statement: ast.stmt) -> str | None:
+    return statement.name if isinstance(statement, ast.ClassDef) else None
+
+
+def _foreign_names(body: Iterable[ast.stmt]) -> set[str]:
+    """What comes from Python, or from modules that are not the user's."""
+    found = {*dir(builtins)}
+    for statement in body:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            own = any(_own_file(name) is not None for name in _imported(statement, ""))
+            found |= set() if own else _defined(statement) or set()
+    return found
+
+
+def _decorators(statement: ast.stmt) -> set[str]:
+    """The names that the decorators of a definition begin with."""
+    found = set()
+    for node in getattr(statement, "decorator_list", ()):
+        while isinstance(node, ast.Attribute | ast.Call):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        found.add(node.id if isinstance(node, ast.Name) else "")
+    return found
 
 
 def _stands_for(kind: ast.ClassDef) -> str:
@@ -133,6 +169,8 @@ def _defined(statement: ast.stmt) -> set[str] | None:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {statement.name}
     if isinstance(statement, ast.Import | ast.ImportFrom):
+        if any(alias.name == "*" for alias in statement.names):
+            return None  # any name may be from there
         return {(a.asname or a.name.partition(".")[0]) for a in statement.names}
     if isinstance(statement, ast.Assign | ast.AnnAssign):
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -158,9 +196,8 @@ def _references(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def _cell_only(statement: ast.stmt, known: frozenset[str]) -> ast.stmt:
-    """A class without what runs on stored results only, unless that is used; others as they are."""
-    if not isinstance(statement, ast.ClassDef):
-        return statement
+    """An experiment without what runs on stored results only, unless that is used."""
+    assert isinstance(statement, ast.ClassDef)
     body = [_member(s) for s in statement.body if _named(s) is None or _named(s) in known]
     fields = {name: value for name, value in ast.iter_fields(statement) if name != "body"}
     return ast.ClassDef(**fields, body=body)
@@ -178,6 +215,8 @@ def _member(member: ast.stmt) -> ast.stmt:
     """The declaration of a parameter without its values; what only claims read keeps them."""
     if not isinstance(member, ast.AnnAssign) or member.value is None:
         return member
+    if "ClassVar" in ast.unparse(member.annotation):
+        return member  # no parameter, and in no address
     call = member.value
     if isinstance(call, ast.Call) and any(word.arg == "analysis" for word in call.keywords):
         return member
@@ -222,6 +261,23 @@ def _text(node: Any) -> str:
 
 
 # Imports, and whose they are.
+
+
+_loaded: dict[str, tuple[ModuleSpec, bytes]] = {}
+
+
+def _source(name: str, file: Path) -> bytes:
+    """The text of a module; of one that is loaded as it was when it was first looked at.
+
+    Python goes on with the code that it has loaded, whatever is written to the file meanwhile;
+    importing or reloading the module gives it another `__spec__`.
+    """
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    if spec is None:
+        return file.read_bytes()
+    if name not in _loaded or _loaded[name][0] is not spec:
+        _loaded[name] = (spec, file.read_bytes())
+    return _loaded[name][1]
 
 
 def _imported(node: ast.AST, package: str) -> Iterator[str]:

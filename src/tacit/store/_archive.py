@@ -66,12 +66,8 @@ class Archive:
     def __init__(self, path: Path) -> None:
         try:
             self._file: IO[bytes] = os.fdopen(open_regular(path), "rb")
-        except FileNotFoundError:
-            raise
         except FileKindError as error:
             raise PartError(str(error)) from None
-        except OSError as error:
-            raise PartError(f"it cannot be read: {error.strerror}") from None
         try:
             self._size = os.fstat(self._file.fileno()).st_size
             if self._size > MOST_BYTES:

@@ -43,7 +43,9 @@ def findings(store: "Store") -> Iterator[Finding]:
     for folder in (store.path, store.path / "parts", store.path / "failures"):
         for name in names_in(folder, "", hidden=True):
             if is_temporary(name):
-                yield Finding(f"{name} was left by a killed run", "remove it after a day")
+                yield Finding(
+                    f"{name} is of a run that was killed, or writes it", "remove it after a day"
+                )
     for name in names_in(store.path / "reserved", ""):
         if not is_held(store.path / "reserved" / name):
             yield Finding(f"reserved/{name} is held by nobody", "remove it")

@@ -45,6 +45,12 @@ class PartIndex:
                 contents = _part.check(self.folder / name, self.identity)
             except FileNotFoundError:  # another process has just set it aside
                 continue
+            except OSError as error:
+                # A disk, a server or a permission that fails now says nothing about the part.
+                raise StoreError(
+                    f"{self.folder / name} cannot be read: {error.strerror}; nothing was moved: "
+                    "make it readable, or take it away, then the same command goes on"
+                ) from error
             except PartError as error:
                 bad[name] = error
             else:

@@ -35,4 +35,7 @@ def check_identity(experiment: object, version: object) -> None:
         )
     whole = isinstance(version, int) and not isinstance(version, bool)
     if not whole or not 1 <= version <= _HIGHEST_VERSION:  # type: ignore[operator]
-        raise StoreError(f"version: received {shown(version)}, it must be an integer of at least 1")
+        raise StoreError(
+            f"version: received {shown(version)}, allowed is an integer from 1 to "
+            f"{_HIGHEST_VERSION:,}"
+        )

@@ -75,7 +75,7 @@ def lock(path: Path, *, shared: bool = False, passing: bool = False) -> Lock | N
         return Lock(None)
     while True:
         try:
-            handle = _made(path) if passing else open_regular(path)
+            handle = _made(path) if passing else _opened(path, shared=shared)
         except FileKindError as error:
             raise StoreError(f"{path} is not a lock of tacit's, {error}: remove it") from None
         except OSError as error:
@@ -106,6 +106,14 @@ def _made(path: Path) -> int:
                 return handle
             os.close(handle)
             raise FileKindError("it has another name elsewhere")
+
+
+def _opened(path: Path, *, shared: bool) -> int:
+    """A file that is there; to hold it alone NFS wants it open for writing, where that may be."""
+    if not shared:
+        with contextlib.suppress(OSError):  # a file or a disk that may only be read
+            return open_regular(path, os.O_RDWR)
+    return open_regular(path)
 
 
 def is_held(path: Path) -> bool:

@@ -257,7 +257,8 @@ class Store:
     def accepted(self, code: str) -> frozenset[str]:
         """The other codes whose cells may stand beside those of `code`, as a user has said."""
         known = self._read_accepted().get(code, ())
-        return frozenset(known if isinstance(known, list) else ())
+        found = known if isinstance(known, list) else ()
+        return frozenset(other for other in found if isinstance(other, str))
 
     def accept(self, code: str, others: Iterable[str]) -> None:
         """Remember that a user takes the cells of other codes for those of `code`."""
@@ -463,6 +464,10 @@ class Store:
         """
         self._must_be_writable()
         return _results.consolidate(self, plan, self.path / "results.zarr")
+
+    def holds_some_of(self, plan: Plan) -> bool:
+        """Whether a cell of a plan is stored: one that was read may declare what nobody has."""
+        return any(self._locate(plan, cell) for cell in plan.asked_cells())
 
     @staticmethod
     def move_aside(path: str | os.PathLike[str]) -> Path | None:
