@@ -19,8 +19,8 @@ import numpy as np
 
 from tacit._files import FileKindError, open_regular
 from tacit.store._errors import PartError
+from tacit.store._variable import STORABLE
 
-STORABLE = "biufcU"
 DIGEST_BYTES = 32  # the archive's comment is twice as long: the digest in hexadecimal digits
 MOST_BYTES = 8 * 2**30  # of a part
 _MOST_MEMBERS = 1000

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from tacit._errors import shown
-from tacit.store._archive import DIGEST_BYTES, MOST_BYTES, STORABLE, Archive, Member
+from tacit.store._archive import DIGEST_BYTES, MOST_BYTES, Archive, Member
 from tacit.store._errors import ForeignPartError, PartError, StoreError
 from tacit.store._key import canonical_text, cell_key
 from tacit.store._names import check_identity
+from tacit.store._variable import STORABLE
 
 SCHEMA = 1
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-_STORABLE = "biufcU"
+STORABLE = "biufcU"  # kinds of dtypes
 
 
 @dataclass(frozen=True, init=False)
@@ -31,7 +31,7 @@ class Variable:
     ) -> None:
         if any(not isinstance(dim, str) for dim in dims) or len(set(dims)) != len(dims):
             raise ValueError(f"dims: received {dims!r}, give distinct names, one argument each")
-        if np.dtype(dtype).kind not in _STORABLE:
+        if np.dtype(dtype).kind not in STORABLE:
             raise ValueError(f"dtype: received {dtype!r}, use numbers, booleans or 'str'")
         for name, value in (("long_name", long_name), ("dims", dims), ("units", units)):
             object.__setattr__(self, name, value)
