@@ -135,3 +135,11 @@ def test_clean_lists_and_removes_what_is_left_over(tacit, store):
     assert (store.parent / "mine.old-1").is_dir()
     assert check(tacit)[0] == 0
     assert "nothing is left over" in tacit("clean").stdout
+
+
+def test_clean_refuses_what_is_no_folder(tacit):
+    (tacit.folder / "file").write_text("mine")
+    for name in ("file", "nowhere"):
+        done = tacit("clean", str(tacit.folder / name))
+        assert done.returncode == 2
+        assert "is no folder: give a store, or a folder of results" in done.stderr

@@ -8,12 +8,16 @@ from pathlib import Path
 from tacit._files import WriteError
 from tacit.cli._text import plain
 from tacit.reproduction import results_folder
-from tacit.store import leftovers
+from tacit.store import StoreError, leftovers
 
 
 def run(targets: Sequence[Path], *, remove: bool, results: Path | None, as_json: bool) -> int:
     """List old stores and what was set aside, and remove them if that is asked for."""
-    found = [one for target in targets or [results_folder(results)] for one in leftovers(target)]
+    folders = targets or [results_folder(results)]
+    for folder in folders:
+        if not folder.is_dir():
+            raise StoreError(f"{folder} is no folder: give a store, or a folder of results")
+    found = [one for folder in folders for one in leftovers(folder)]
     if remove:
         for one in found:
             try:
