@@ -1,19 +1,17 @@
-"""`tacit`: the commands, and the one place where errors become sentences and exit codes."""
+"""`tacit`: the commands, with their arguments and options."""
 
-import errno
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
 from tacit._version import __version__
+from tacit.cli._explained import INTERRUPTED, explained
 from tacit.cli._text import plain, write_anything
-
-NOT_AS_EXPECTED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(
     name="tacit",
@@ -384,40 +382,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except typer.Exit as end:
         return int(end.exit_code)
     except Exception as error:
-        explained = _explained(error)
-        if explained is None:
+        told = explained(error)
+        if told is None:
             raise
-        print(f"tacit: {plain(explained.sentence)}", file=sys.stderr)
-        return explained.code
+        print(f"tacit: {plain(told.sentence)}", file=sys.stderr)
+        return told.code
     return int(code or 0)
-
-
-class _Explained(NamedTuple):
-    sentence: str
-    code: int
-
-
-def _explained(error: Exception) -> _Explained | None:
-    """The sentence and the exit code for an error that a user can mend; None for a bug of ours."""
-    # A usage error of the parser: Typer brings its own copy of the class in new versions.
-    if hasattr(error, "format_message") and getattr(error, "exit_code", None) == WRONG_USE:
-        return _Explained(error.format_message() or "what do you want? See tacit --help", WRONG_USE)
-    from tacit._errors import UsageError
-    from tacit.store import StoreError, WriteError
-    from tacit.sweep import WorkersError, WorkersLostError
-
-    if isinstance(error, UsageError | StoreError | WorkersError):
-        return _Explained(str(error), WRONG_USE)
-    if isinstance(error, WriteError | WorkersLostError):
-        return _Explained(str(error), NOT_AS_EXPECTED)
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        # a full disk under the figure or the page
-        full = WriteError(error.filename or "the results", error)
-        return _Explained(str(full), NOT_AS_EXPECTED)
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        name = str(error.filename)
-        return _Explained(f"{name[:60]}… ({len(name)} characters) is too long a name", WRONG_USE)
-    return None
 
 
 def _keep_compiled_programs() -> None:

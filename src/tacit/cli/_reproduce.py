@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit._files import NO_SPACE
+from tacit.cli._explained import INTERRUPTED
 from tacit.cli._telling import tell
 from tacit.cli._text import marked, plain
 from tacit.experiments import Experiment, UsageError, accelerated
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from tacit.sweep import SweepEvent
 
 
-UNDECIDED, INTERRUPTED = 3, 130
+UNDECIDED = 3
 SHARED = "what it computes is shared"
 
 
