@@ -39,7 +39,8 @@ from tacit._files import (
     sync_folder,
     write_atomically,
 )
-from tacit.store import _part, _results
+from tacit.store import _accepted, _part, _results
+from tacit.store._accepted import ACCEPTED
 from tacit.store._archive import MOST_BYTES
 from tacit.store._dataset import build_dataset
 from tacit.store._errors import StoreError
@@ -47,6 +48,7 @@ from tacit.store._failures import FailedCells, Failures
 from tacit.store._files import ASIDE, digest_of, names_in, next_name
 from tacit.store._fit import misfit, wrong_outcomes
 from tacit.store._index import SUFFIX, PartIndex
+from tacit.store._manifest import MANIFEST, read_manifest
 from tacit.store._names import OUTCOME, check_identity
 from tacit.store._plan import Plan
 from tacit.store._provenance import UNKNOWN_ROUNDING, rounding, versions
@@ -57,9 +59,7 @@ from tacit.store._variable import Variable
 if TYPE_CHECKING:
     import xarray
 
-MANIFEST = "store.json"
 _RESERVATION = re.compile("[0-9a-f]{16}")
-_MOST_MANIFEST_BYTES = 2**16
 _MOST_PLAN_BYTES = 64 * 2**20
 
 
@@ -115,7 +115,7 @@ class Store:
         manifest = Path(os.path.expanduser(path)) / MANIFEST
         if not os.path.lexists(manifest):
             raise StoreError(f"{path} is not a store: it has no {MANIFEST}")
-        theirs = _read_manifest(manifest)
+        theirs = read_manifest(manifest)
         experiment, version = theirs.get("experiment"), theirs.get("version")
         try:
             check_identity(experiment, version)
@@ -151,7 +151,7 @@ class Store:
         if not os.path.lexists(manifest) and not self.read_only:
             write_atomically(manifest, json.dumps(mine, indent=1).encode())
             return
-        theirs = _read_manifest(manifest)
+        theirs = read_manifest(manifest)
         differing = [k for k in mine if theirs.get(k) != mine[k]]
         if differing:
             words = " and ".join(f"{k} {theirs.get(k)} (now {mine[k]})" for k in differing)
@@ -256,23 +256,12 @@ class Store:
 
     def accepted(self, code: str) -> frozenset[str]:
         """The other codes whose cells may stand beside those of `code`, as a user has said."""
-        known = self._read_accepted().get(code, ())
-        found = known if isinstance(known, list) else ()
-        return frozenset(other for other in found if isinstance(other, str))
+        return _accepted.read(self.path / ACCEPTED).get(code, frozenset())
 
     def accept(self, code: str, others: Iterable[str]) -> None:
         """Remember that a user takes the cells of other codes for those of `code`."""
         self._must_be_writable()
-        both = sorted(self.accepted(code) | set(others))
-        record = self._read_accepted() | {code: both}
-        write_atomically(self.path / "accepted.json", json.dumps(record, indent=1).encode())
-
-    def _read_accepted(self) -> dict[str, Any]:
-        try:
-            found = json.loads(read_regular(self.path / "accepted.json", most=2**20))
-        except (OSError, ValueError, RecursionError):
-            return {}
-        return found if isinstance(found, dict) else {}
+        _accepted.add(self.path / ACCEPTED, code, others)
 
     def _locate(self, plan: Plan, cell: Mapping[str, Any]) -> tuple[str, int] | None:
         return self.locate({**plan.fixed, **cell})
@@ -493,28 +482,3 @@ class Store:
             source.rename(target)
             sync_folder(source.parent)
         return target
-
-
-def stores_in(folder: str | os.PathLike[str]) -> list[Path]:
-    """The stores at or below a folder, without those that `--fresh` has moved aside."""
-    path = Path(os.path.expanduser(folder))
-    if (path / MANIFEST).is_file():
-        return [path]
-    found = []
-    for place, folders, names in os.walk(path):
-        if MANIFEST in names:
-            found.append(Path(place))
-            folders.clear()  # there are no stores within stores
-        folders[:] = sorted(name for name in folders if ".old-" not in name)
-    return found
-
-
-def _read_manifest(manifest: Path) -> dict[str, Any]:
-    try:
-        theirs = json.loads(read_regular(manifest, most=_MOST_MANIFEST_BYTES))
-        reason = "it is no JSON object"
-    except (ValueError, OSError, RecursionError) as error:
-        theirs, reason = None, str(error)
-    if not isinstance(theirs, dict):
-        raise StoreError(f"{manifest} is not readable ({reason}): start a new store with --fresh")
-    return theirs
