@@ -12,10 +12,7 @@ from pathlib import Path
 import pytest
 
 from tacit.cli import run
-from tacit.cli._telling import _effort
 from tacit.reproduction import list_experiments
-from tacit.reproduction._more_seeds import Effort
-from tacit.site._index import _remarks
 
 OWN = '''
 """An experiment of a user's own."""
@@ -243,14 +240,6 @@ def test_an_undecided_claim_says_what_it_would_take(own: Path, tmp_path: Path):
     )
     page = (tmp_path / "results" / "index.html").read_text()
     assert re.search(r"about \d+ more seeds", page)
-
-
-def test_one_more_seed_is_not_one_more_seeds():
-    assert _effort(Effort(1, 3.0)) == "about 1 more seed, 3 s (--until-decided)"
-    assert _effort(Effort(2, 3.0)) == "about 2 more seeds, 3 s (--until-decided)"
-    efforts = {"fair": {"seeds": 1, "seconds": 3.0}, "odd": {"seeds": 2, "seconds": 3.0}}
-    assert _remarks({"efforts": efforts}, {"name": "fair"}) == ["about 1 more seed, 3 s"]
-    assert _remarks({"efforts": efforts}, {"name": "odd"}) == ["about 2 more seeds, 3 s"]
 
 
 def test_a_failing_cell_is_a_sentence_and_exit_1(tmp_path: Path):

@@ -375,9 +375,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     write_anything()
     try:
         code = app(args=arguments, prog_name="tacit", standalone_mode=False)
-    except typer.Abort:
-        return INTERRUPTED
-    except KeyboardInterrupt:
+    except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except typer.Exit as end:
         return int(end.exit_code)

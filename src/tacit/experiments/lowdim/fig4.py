@@ -90,13 +90,7 @@ class Fig4(RandomTeachers):
     horizons: tuple[int, ...] = (40, 60)
 
     presets = {
-        "smoke": dict(
-            scale=(1e-5, 1e-1),
-            length=(8, 12),
-            seed=(0, 1),
-            steps=100,
-            flow_time=100.0,
-        ),
+        "smoke": dict(scale=(1e-5, 1e-1), length=(8, 12), seed=(0, 1), steps=100, flow_time=100.0),
         "quick": dict(
             scale=(1e-5, 1e-3, 1e-1), length=(8, 11, 12, 16), seed=range(8), steps=16_000
         ),
@@ -225,12 +219,12 @@ class Fig4(RandomTeachers):
         last = runs.isel(width=0, horizon=0).sel(iterate="last").sortby("scale")
         errors = self.counted(last, "relative_error")
         zero = HorizontalRule(1.0, label="zero response", style="dotted")
-        first = last.isel(teacher=0, method=0)
-        panels = [self.paper_panel(first, by="scale", label="scale {scale:g}")]
+        label, first = "scale {scale:g}", last.isel(teacher=0, method=0)
+        panels = [self.paper_panel(first, by="scale", label=label)]
         for teacher in self.teacher:
             for method in self.method:
                 of = errors.sel({"teacher": teacher, "method": method})
-                marks = median_lines(of, "length", by="scale", label="scale {scale:g}")
+                marks = median_lines(of, "length", by="scale", label=label)
                 title = f"{TEACHERS[teacher]}: {METHODS[method]}"
                 panels.append(self.panel(title, "relative extrapolation error", [zero, *marks]))
         cuts = ", ".join(f"{step:,}" for step in MILESTONES if step < self.steps)
