@@ -21,8 +21,12 @@ class Deadly(Lamp):
 class Slow(Lamp):
     id = "mine/slow"
     pause: float = fixed(1.0, "how long a batch takes", low=0.0, high=100.0)
+
+
+class Other(Lamp):
+    id = "mine/other"
 """
-THREE = [f"lamp.py:{name}" for name in ("Slow", "Lamp", "Dim")]
+FOUR = [f"lamp.py:{name}" for name in ("Slow", "Lamp", "Dim", "Other")]
 
 
 @pytest.fixture
@@ -33,15 +37,15 @@ def lamps(tacit):
 
 
 def test_the_results_are_those_of_one_after_another(lamps):
-    together = lamps.outside("reproduce", *THREE, "--workers", "2", "--json")
+    together = lamps.outside("reproduce", *FOUR, "--workers", "2", "--json")
     assert together.returncode == 0, together.stderr
     assert len({line.split()[1] for line in lamps.log.read_text().splitlines()}) == 2
     (lamps.folder / "results").rename(lamps.folder / "together")
-    alone = lamps("reproduce", *THREE, "--json")
+    alone = lamps("reproduce", *FOUR, "--json")
     assert alone.returncode == 0
 
     records = [json.loads(run.stdout)["experiments"] for run in (together, alone)]
-    names = ["mine/slow", "mine/lamp", "mine/dim"]  # as they were asked for
+    names = ["mine/slow", "mine/lamp", "mine/dim", "mine/other"]  # as they were asked for
     assert [[record["experiment"] for record in each] for each in records] == [names, names]
     for name in names:
         one, other = (lamps.folder / place / name for place in ("together", "results"))
@@ -56,29 +60,29 @@ def test_the_results_are_those_of_one_after_another(lamps):
 
 
 def test_a_process_that_dies_costs_its_own_experiment(lamps):
-    done = lamps.outside("reproduce", "lamp.py:Deadly", "lamp.py:Dim", "--workers", "2", "--json")
+    done = lamps.outside("reproduce", "lamp.py:Deadly", *FOUR[1:], "--workers", "2", "--json")
     assert done.returncode == 1
     assert "tacit: mine/deadly: its process died" in done.stderr
     records = json.loads(done.stdout)["experiments"]
-    assert [list(record)[2] == "error" for record in records] == [True, False]
+    assert [list(record)[2] == "error" for record in records] == [True, False, False, False]
 
 
 def test_an_interrupt_tells_how_many_are_done(lamps):
-    process = lamps.start("reproduce", *THREE, "--workers", "2", "--fresh")
+    process = lamps.start("reproduce", *FOUR, "--workers", "2", "--fresh")
     lamps.wait_for_parts(2, process)
     done = lamps.interrupt(process)
     assert done.returncode == 130, done.stderr
     assert "Traceback" not in done.stderr
     last = done.stderr.strip().splitlines()[-1]
-    words = r"tacit: interrupted: [0-2] of 3 experiments are done; to go on from there: tacit (.*)"
+    words = r"tacit: interrupted: [0-3] of 4 experiments are done; to go on from there: tacit (.*)"
     found = re.fullmatch(words, last)
     assert found is not None, done.stderr
-    assert found[1].split() == ["reproduce", *THREE, "--workers", "2"]
-    assert lamps("reproduce", *THREE).returncode == 0  # goes on
+    assert found[1].split() == ["reproduce", *FOUR, "--workers", "2"]
+    assert lamps("reproduce", *FOUR).returncode == 0  # goes on
 
 
 def test_wrong_use_is_found_before_anything_runs(lamps):
-    done = lamps("reproduce", *THREE, "--workers", "2", "--set", "power=0")
+    done = lamps("reproduce", *FOUR, "--workers", "2", "--set", "power=0")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "power" in done.stderr
