@@ -17,7 +17,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """Look for garbage seldom, and not among what is loaded by now: it took a tenth of the time."""
+    """Look for garbage seldom, and not among what is loaded by now: it took up to a tenth."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 10, 10)
@@ -79,6 +79,14 @@ def pytest_runtest_teardown(item, nextitem):
 
     if (nextitem is None or nextitem.path != item.path) and next(_FILES) % 20 == 0:
         jax.clear_caches()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _files_without_waiting():
+    """No file must survive a power cut: a result's fifty files need not reach the disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield
 
 
 UNDRAWN = ("cli", "reproduction")  # rooms whose tests look at figures as data
