@@ -1,5 +1,6 @@
 """Data sets by canonical address and checksum, or from a local copy (`TACIT_DATA`)."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.data._glove import (
     GLOVE,
     GLOVE_SST,
@@ -40,3 +41,5 @@ __all__ = [
     "word_vectors",
     "word_vectors_missing",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -1,5 +1,6 @@
 """Descent: the only loop. It moves any pytree down any loss, thousands of small models at once."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.descent._averaged import Averaged
 from tacit.descent._bounded_step import BoundedStep
 from tacit.descent._clock import AbstractClock, HomogeneousClock
@@ -64,3 +65,5 @@ __all__ = [
     "log_spaced_steps",
     "run_schedule",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within, remove_stale
-from tacit.claims import SEED, Claim
+from tacit.claims import SEED, Claim, DecidedClaims
 from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
 from tacit.reproduction._cell import ExperimentCell
 from tacit.reproduction._changed_code import refuse_changed, words_on_changes
@@ -294,10 +294,10 @@ def _check_results(
         raise error
 
 
-def _decided(experiment: Experiment, dataset: "xarray.Dataset") -> tuple[Claim, ...]:
+def _decided(experiment: Experiment, dataset: "xarray.Dataset") -> DecidedClaims:
     """The claims, if that is what they are, each under a name of its own."""
     made: Any = experiment.claims(dataset)
-    claims = tuple(made) if isinstance(made, Iterable) else (made,)
+    claims = DecidedClaims(made if isinstance(made, Iterable) else (made,))
     wrong = [claim for claim in claims if not isinstance(claim, Claim)]
     if wrong:
         raise UsageError(
