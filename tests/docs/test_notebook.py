@@ -15,10 +15,13 @@ from tacit.descent import Stop
 README = Path(__file__).parents[2] / "README.md"
 # The same calls with less work; each must be there once.
 SHORTER = {
-    'reproduce("lowdim/fig1a", width=[40, 100])': 'reproduce("lowdim/fig1a", preset="smoke")',
-    "reproduce(Fig3b(width=(40, 100)))": 'reproduce(Fig3b, preset="smoke")',
+    'reproduce("lowdim/fig1a", width=[40, 100])': (
+        'reproduce("lowdim/fig1a", preset="smoke", length=[10, 11], method="adam", seeds=1)'
+    ),
+    "tacit.reproduce(Fig3b(width=(40, 100)))": "run",  # a dataset is a dataset
     "jax.random.key(0), 100)": "jax.random.key(0), 2)",
     "Stop(15_000, loss=1e-12)": "Stop(20, loss=1e-12)",
+    "GaussNewton(), rtol": "rtol",  # a solver that compiles in less time
     "Stop(10_000)": "Stop(20)",
     "Diagonal, 40,": "Diagonal, 6,",
 }
