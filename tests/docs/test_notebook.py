@@ -15,9 +15,7 @@ from tacit.descent import Stop
 README = Path(__file__).parents[2] / "README.md"
 # The same calls with less work; each must be there once.
 SHORTER = {
-    'reproduce("lowdim/fig1a", width=[40, 100])': (
-        'reproduce("lowdim/fig1a", preset="smoke", length=[10, 11], method="adam", seeds=1)'
-    ),
+    'reproduce("lowdim/fig1a", width=[40, 100])': 'reproduce("lowdim/threshold", preset="smoke")',
     "tacit.reproduce(Fig3b(width=(40, 100)))": "run",  # a dataset is a dataset
     "jax.random.key(0), 100)": "jax.random.key(0), 2)",
     "Stop(15_000, loss=1e-12)": "Stop(20, loss=1e-12)",
@@ -60,7 +58,7 @@ def test_objects_of_ours_say_what_they_are_in_ten_lines(shown):
     texts = [k["text/plain"] for k in shown if "xarray.Dataset" not in k["text/plain"]]
     assert [text for text in texts if len(text.splitlines()) > 10] == []
     assert max(len(line) for text in texts for line in text.splitlines()) <= 100
-    assert texts[0].startswith("lowdim/fig1a at smoke")
+    assert texts[0].startswith("lowdim/threshold at smoke")
     assert texts[-1].startswith("DescentResult: ")
 
 

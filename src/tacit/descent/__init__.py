@@ -20,6 +20,7 @@ from tacit.descent._problem import (
     Problem,
     Stochastic,
 )
+from tacit.descent._progress import set_progress_place
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
 from tacit.descent._schedule import Cold, ScheduleResult, Stage, Warm, run_schedule
@@ -64,6 +65,7 @@ __all__ = [
     "lane_keys",
     "log_spaced_steps",
     "run_schedule",
+    "set_progress_place",
 ]
 
 with_readable_signatures(globals(), __all__)

@@ -19,6 +19,7 @@ from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
 from tacit.reproduction._cell import ExperimentCell
 from tacit.reproduction._changed_code import refuse_changed, words_on_changes
 from tacit.reproduction._fingerprint import fingerprint
+from tacit.reproduction._kept import keep_other
 from tacit.reproduction._listing import PAGE_FILE, last_result, results_folder
 from tacit.reproduction._more_seeds import (
     BUDGET_SECONDS,
@@ -318,6 +319,7 @@ def _counted(outcomes: np.ndarray) -> dict[str, int]:
 def _write(reproduction: Reproduction, store: Store) -> None:
     from tacit.draw import save_both
 
+    keep_other(reproduction.path, reproduction.preset)
     costs = json.dumps(reproduction.costs(), indent=1, allow_nan=False, ensure_ascii=False)
     page = json.dumps(page_record(reproduction, store), allow_nan=False, ensure_ascii=False)
     for name, text in (
