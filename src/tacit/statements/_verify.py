@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from tacit._errors import UsageError, shown
 from tacit.claims import Claim
+from tacit.statements._erratum import EDITIONS, Erratum
 from tacit.statements._instance import (
     Instance,
     broken_hypotheses,
@@ -16,7 +17,7 @@ from tacit.statements._instance import (
     read_instance,
 )
 from tacit.statements._registry import find_statements
-from tacit.statements._statement import Erratum, Statement
+from tacit.statements._statement import Statement
 from tacit.statements._trial import DrawInstance, Trial, margin_of, try_statement
 
 CORRECTED: Literal["holds with a correction"] = "holds with a correction"
@@ -88,6 +89,10 @@ class Verified:
                     "place": erratum.place or self.statement.place,
                     "as_printed": erratum.as_printed,
                     "as_corrected": erratum.as_corrected,
+                    "gravity": erratum.gravity,
+                    "right_in": erratum.right_in,
+                    "glyph": erratum.glyph,
+                    "edition": erratum.edition or EDITIONS.get(self.statement.paper, ""),
                     "worst_margin_as_printed": _json_number(trial.margin),
                     "shown": not trial.met,
                 }

@@ -51,6 +51,8 @@ def _second(
             as_printed="v₂ᵀ = (a₂mᵀ + b₂wᵀBᵀ)Bᵀ",
             as_corrected=_RIGHT_ROW,
             constants={"transposed": True},
+            gravity="misprint",
+            right_in="(35), the second line of (36), (47)",
         )
     ],
 )
@@ -80,6 +82,8 @@ def equation_36(
             as_printed="v₂ᵀBu₂ = (a₂mᵀ + b₂wᵀBᵀ)BᵀBBᵀ(a₂w + b₂Bm) = 2a₂b₂γ",
             as_corrected=_RIGHT_ROW + "; then both terms are γ, as stated",
             constants={"transposed": True},
+            gravity="misprint",
+            right_in="(35), (47); its second line",
         )
     ],
 )
@@ -122,12 +126,17 @@ def equation_41(
             as_printed="the term of third order is τ³W₂/6",
             as_corrected="it is τ³W₃/6, as in the lines below",
             constants={"last": 2},
+            gravity="misprint",
+            right_in="the second line of (43), by (42)",
+            glyph="the index of W in τ³W₂/6",
         ),
         Erratum(
             place="(43), last line but one, and (45)",
             as_printed="v₃ᵀ = (a₃mᵀ + b₃wᵀBᵀ + c₃mᵀBᵀB)Bᵀ",
             as_corrected=_RIGHT_ROW,
             constants={"transposed": True},
+            gravity="misprint",
+            right_in="(42), the second line of (43), (47)",
         ),
     ],
 )

@@ -39,6 +39,9 @@ _ALIKE = "w and m have the same moments"
             as_printed="the lower left entry is −x",
             as_corrected="it is −y = −v̂₃ᵀBu₃, by (57); (60) is right",
             constants={"lower_left": "x"},
+            gravity="misprint",
+            right_in="(57), (60)",
+            glyph="the letter x in the lower left corner",
         )
     ],
 )
@@ -96,6 +99,8 @@ def _scales(tau: float, target: float, beta: float) -> tuple[complex, complex]:
             as_printed="the third-order coefficient of wmᵀ is τ³ẑ/2",
             as_corrected="it is τ³(ẑ + 2ẑ³)/6, as in (66): wmᵀ occurs in three places of (43)",
             constants={"linear": 1 / 2, "cubic": 0.0},
+            gravity="misprint",
+            right_in="(43) with B = I, (66)",
         )
     ],
 )
@@ -147,6 +152,9 @@ def _same_moments(W0: Array, w: Array, m: Array) -> bool:
             as_printed="P = [p q; q r]² = [p² + q², q(p + r); q(p + r), q² + r²]², squared again",
             as_corrected="no square outside the last matrix, which is already the square",
             constants={"outer": 2},
+            gravity="misprint",
+            right_in="the first form in (71); (76), (77)",
+            glyph="the exponent outside the last matrix",
         )
     ],
 )

@@ -30,12 +30,14 @@ def _gap(trace: float, gradient: Array, g: float, limits: list[float]) -> float:
     return residual((trace - size * np.array(limits)) / spread, np.zeros(len(limits)), scale=1.0)
 
 
-def _from_one(place: str, lost: str) -> Erratum:
+def _from_one(place: str, lost: str, right_in: str) -> Erratum:
     return Erratum(
         place=place,
         as_printed="the sums over powers of J start at 1",
         as_corrected=f"they start at 0: {lost} (checked at N = 256, in standard deviations)",
         constants={"first": 1},
+        gravity="misprint",
+        right_in=right_in,
     )
 
 
@@ -64,7 +66,7 @@ def equation_92(J: Array, g: float, *, power: float = 0.0) -> float:
     tolerance=5.0,
     hypotheses=_STABLE,
     mutations=[{"power": 1.5}, {"first": 1}],
-    errata=[_from_one("(108)", "the term K = L = 0 is I, and g²/(1 − g²) is not β")],
+    errata=[_from_one("(108)", "the term K = L = 0 is I, and g²/(1 − g²) is not β", "(101)")],
     instances=10,
 )
 def equation_93(J: Array, g: float, *, power: float = 1.0, first: int = 0) -> float:
@@ -84,7 +86,11 @@ def equation_93(J: Array, g: float, *, power: float = 1.0, first: int = 0) -> fl
     hypotheses=_STABLE,
     mutations=[{"power": 1.5}, {"power": 2.5}, {"first": 1}],
     errata=[
-        _from_one("(109), first two lines", "the lines below do, where M + 1 counts K = 0 too")
+        _from_one(
+            "(109), first two lines",
+            "the lines below do, where M + 1 counts K = 0 too",
+            "the third line of (109)",
+        )
     ],
     instances=10,
 )

@@ -61,6 +61,7 @@ def _power(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="it is g^K/N to leading order for every even K: i_{a+K/2} = i_a pairs "
             "all factors too and leaves K/2 indices free. (98) is still 1 + O(1/N)",
             constants={"slope": 0.5, "least": -1.0},
+            gravity="gap in a proof",
         )
     ],
 )
@@ -129,6 +130,8 @@ def _strength(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="the sums over powers of J start at 1",
             as_corrected="they start at 0: the closed forms are those of such sums",
             constants={"first": 1},
+            gravity="misprint",
+            right_in="the second sum of (128), which starts at i = 0",
         ),
         Erratum(
             place="(123), (132)",
@@ -136,6 +139,8 @@ def _strength(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="it is (i + 1)(Σ_{j≥i} g^{2j})²; as printed the sum over j diverges "
             "(80 terms are checked)",
             constants={"repeated": True},
+            gravity="misprint",
+            right_in="the first and the last form in (123)",
         ),
         Erratum(
             place="(125), (134)",
@@ -143,6 +148,8 @@ def _strength(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="it is Σ_{j≥i} Σ_{l<i} g^{2(j+l)}(l + 1); as printed the sum over j "
             "diverges (80 terms are checked)",
             constants={"lacking": True},
+            gravity="misprint",
+            right_in="the first and the last form in (125)",
         ),
     ],
 )

@@ -47,6 +47,8 @@ def _one_negative(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="this needs both to be positive; where w*_ii < 0 the flow keeps a_i = "
             "b_i, so that w_ii = |a_i|² falls to the saddle 0",
             without=_POSITIVE,
+            gravity="false statement",
+            right_in="Proposition 4.1, which assumes that the loss goes to zero",
         )
     ],
 )

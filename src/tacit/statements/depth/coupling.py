@@ -81,6 +81,8 @@ def _three(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="W_{3:1} = W_3 W_2 W_1 by the definition of section 2 and by (5); all "
             "of W_2 is shared in either order",
             constants={"order": (0, 1, 2)},
+            gravity="misprint",
+            right_in="section 2, (5)",
         )
     ],
 )
@@ -167,6 +169,9 @@ def _two(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="it is zero for all weights if i ≠ p and j ≠ p",
             as_corrected="if i ≠ p and j ≠ q: entries in the same column, j = q, are coupled",
             constants={"other": "p"},
+            gravity="misprint",
+            right_in="the display above it",
+            glyph="the letter after j ≠, p or q",
         )
     ],
 )

@@ -232,6 +232,9 @@ def _figure(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="for L ≥ 3 and finite m they are coupled (Proposition 3.2), and the limit "
             "does depend on both: L = 10, α^L = 1e-10 gives σ₁ = 2.97 instead of 1",
             constants={"independent": True},
+            gravity="false statement",
+            right_in="Proposition 3.2; Corollary 3.4 and the text after it",
+            glyph="the exponent of m, read as 10",
         )
     ],
 )

@@ -106,6 +106,9 @@ def _permuted_run(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="r_ij := w_ij − w*_ij: with the other sign a cosh r − b sinh r moves away "
             "from the target",
             constants={"residuals": -1.0},
+            gravity="misprint",
+            right_in="(34), which has the minus sign",
+            glyph="the star of the first w, which the scan does not show",
         )
     ],
 )

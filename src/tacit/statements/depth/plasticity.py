@@ -125,6 +125,8 @@ def _figure(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="section C.2 has w₁₂ = 0.1 (w₂₁ = 10) for the same figure, and its "
             "1.45 and 1.8 are right for that; w₁₂ = 0.5 gives the bound 1.02 and the rank 1.38",
             constants={"share": 0.5},
+            gravity="misprint",
+            right_in="section C.2",
         )
     ],
 )

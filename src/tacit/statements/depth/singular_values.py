@@ -41,12 +41,17 @@ def _any_factors(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="the loss is non-decreasing",
             as_corrected="it is non-increasing, which the display that follows uses",
             constants={"sense": 1.0},
+            gravity="misprint",
+            right_in="after (53), and the display that follows",
         ),
         Erratum(
             place="proof of Lemma E.11, first display",
             as_printed="the loss changes by −(F − y)ᵀ J θ'",
             as_corrected="by (F − y)ᵀ J θ', as in (71), which is −|Jᵀ(F − y)|² as θ' = −Jᵀ(F − y)",
             constants={"chain": -1.0},
+            gravity="misprint",
+            right_in="(71), and the second line of the display",
+            glyph="the minus sign of the first line",
         ),
     ],
 )
@@ -125,6 +130,8 @@ def lemma_f_1(
             as_corrected="for balanced starts, as in Lemma F.1, from which it follows, and in "
             "all its uses; with a small A and a large B, det A can change its sign",
             without=BALANCED,
+            gravity="false statement",
+            right_in="Lemma F.1, whose hypothesis it needs",
         )
     ],
 )

@@ -61,6 +61,8 @@ def _coefficients(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="with W = diag λ and F = 1 the coefficients of (9) are Σ_k C_k λ_k^t",
             as_corrected="(9) has a further factor n^{−(t+1)/2}: W and C must be √n times as large",
             constants={"scaled": False},
+            gravity="gap in a proof",
+            right_in="(9)",
         )
     ],
 )
@@ -95,6 +97,8 @@ def proposition_2_1_b(
             as_printed="λ_max(W)/√n → ν_W",
             as_corrected="√ν_W; the condition ν_W < 1 is the same",
             constants={"power": 1.0},
+            gravity="misprint",
+            glyph="a root sign over ν_W, which may be lost",
         )
     ],
     instances=10,

@@ -39,6 +39,7 @@ def _sequences(rng: np.random.Generator) -> dict[str, Any]:
             "rows. Require it in the space of impulse responses, of dimension T n_x n_y, where "
             "the kernel is D(ρ) > 0",
             constants={"full": True},
+            gravity="gap in a proof",
         )
     ],
     instances=10,

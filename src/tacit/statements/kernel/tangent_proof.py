@@ -33,11 +33,16 @@ def _perturbed(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="Δ_W h_t in the change of h_t",
             as_corrected="Δ_W h_{t−1}",
             constants={"delay": 0},
+            gravity="misprint",
+            right_in="the recursion for q_t that follows",
+            glyph="the index of h",
         ),
         Erratum(
             as_printed="Δ_C h_t in the change of y_t",
             as_corrected="Δ_C h_t/√n",
             constants={"scaled": False},
+            gravity="misprint",
+            right_in="(1), whose output has 1/√n",
         ),
     ],
 )
@@ -84,6 +89,8 @@ def _states(rng: np.random.Generator) -> dict[str, Any]:
             "(ν_C E[H̃H̃'] + E[HH'])I",
             as_corrected="this divided by n: both factors lack 1/√n",
             constants={"scaled": False},
+            gravity="misprint",
+            right_in="(56), (57), which are the limit with 1/n",
         )
     ],
 )
@@ -172,12 +179,17 @@ def _pair_mean(covariance: Array, a: int, b: int, nodes: Array, weights: Array) 
             as_corrected="N(0, ν_ℓ P_tℓ); for Δ_W, of variance 1, (48) uses P_t2. (Residuals "
             "here are in standard deviations.)",
             constants={"same": True},
+            gravity="misprint",
+            right_in="(70a), (48)",
+            glyph="the index of ν",
         ),
         Erratum(
             place="(74), (98), (100)",
             as_printed="N(0, P_{t+1,ℓ}) with P = E(Z̃ − Σ Z̃F)ᵀ(Z̃ − Σ Z̃F)",
             as_corrected="N(0, ν_ℓ P_{t+1,ℓ}), with the variance of the entries of A_ℓ",
             constants={"plain": True},
+            gravity="misprint",
+            right_in="(48)",
         ),
     ],
     instances=6,
@@ -236,6 +248,8 @@ def lemma_c_1(
             as_corrected="onto the kernel itself, as in (93): A must satisfy the conditions "
             "whatever Ã is",
             constants={"onto_kernel": False},
+            gravity="misprint",
+            right_in="(93)",
         )
     ],
 )

@@ -75,6 +75,7 @@ def _peaked(rng: np.random.Generator) -> dict[str, float]:
             as_corrected="with ν_F = ν_C = 1 this needs ν_W ≤ ½. Beyond that the weights rise "
             "first, at ν_W = 0.9 up to lag 8, and the bound (22) decays while they do not",
             constants={"from_start": True},
+            gravity="false statement",
         )
     ],
 )

@@ -63,6 +63,7 @@ def _is_slow(nu_w: float, nu_f: float, nu_c: float, x: Array, rate: float) -> bo
             as_printed="minimising ‖y − A D^{1/2}θ‖² gives the steps θ + ηD^{1/2}Aᵀ(y − …)",
             as_corrected="half of that cost does; the cost as printed gives 2η",
             constants={"half": 1.0},
+            gravity="misprint",
         )
     ],
 )
@@ -96,6 +97,7 @@ def equation_59(
             as_corrected="‖I − ηA D Aᵀ‖ ≤ 1; AᵀA D is not symmetric, so that the norm may "
             "exceed one although the eigenvalues do not",
             constants={"in_parameters": True},
+            gravity="gap in a proof",
         )
     ],
 )
@@ -125,12 +127,16 @@ def equation_60(
             as_corrected="B₂ = ‖A‖‖b‖: the misfits b − A D u^ℓ contract, ‖Aᵀ(b − A D u^ℓ)‖ need "
             "not",
             constants={"projected": True},
+            gravity="gap in a proof",
         ),
         Erratum(
             place="(61), (62)",
             as_printed="‖u^ℓ‖ ≤ η^ℓ B₂",
             as_corrected="ηℓ B₂, as in (25)",
             constants={"to_the_power": True},
+            gravity="misprint",
+            right_in="(25)",
+            glyph="whether ℓ is an exponent, in both displays",
         ),
     ],
 )

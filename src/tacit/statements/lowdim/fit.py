@@ -38,6 +38,7 @@ def _student(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="by (3.1) the state is zero when y_0 is read, so the sequence is (0, "
             "CB, CAB, …): lag j is y_{j+1}, in agreement with the label y_k of k inputs",
             constants={"first": 0},
+            gravity="misprint",
         )
     ],
 )
@@ -201,6 +202,8 @@ def _gradient_point(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="twice that; (C.21), (C.22), (C.58) and (C.81) are the flow of L/2, which "
             "takes twice the time of (3.6)",
             constants={"factor": 1.0},
+            gravity="false statement",
+            right_in="the sketch of Proposition 9 (section 4.3)",
         )
     ],
 )

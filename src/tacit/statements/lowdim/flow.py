@@ -115,6 +115,8 @@ def lemma_c_6(
             as_corrected="‖B‖² − ‖C‖² does not; (C.64), which is what is needed, follows: "
             "‖C(t)‖² < ‖B(t)‖² + 4ε²",
             constants={"power": 1.0},
+            gravity="gap in a proof",
+            right_in="(C.19)",
         )
     ],
     instances=10,

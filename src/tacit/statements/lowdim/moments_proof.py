@@ -62,6 +62,7 @@ def _is_stable(teacher_A: Array) -> bool:
             as_corrected="−2|√δ κ (m_j − m̂_j)|, as |β| ≤ √δ; the bound after (C.36) is right "
             "nevertheless, because m_j − m̂_j = (e_j − m_j e_0)/ĈB̂",
             constants={"power": 1.0},
+            gravity="gap in a proof",
         )
     ],
 )
@@ -96,6 +97,8 @@ def equation_c_35(
             as_printed="the teacher is stable and therefore m̂_j ≤ ĈB̂",
             as_corrected="m̂_j ≤ 1: it is Ĉ Â^j B̂ divided by ĈB̂",
             constants={"normalised": False},
+            gravity="misprint",
+            right_in="(C.36), which has 1",
         )
     ],
 )
@@ -162,6 +165,7 @@ def _distance(nodes: Array, weights: Array, atoms: Array, masses: Array, order: 
             "and 1 − ε all W_q are ε and the left side is near qε. The theorem stands, with "
             "δ^{1/(4d̂)} and without the power 1/q",
             constants={"printed": True},
+            gravity="gap in a proof",
         ),
         Erratum(
             place="before (C.37)",
@@ -170,6 +174,8 @@ def _distance(nodes: Array, weights: Array, atoms: Array, masses: Array, order: 
             as_corrected="at most 2τ, which (C.37) uses: two of the student's points may be at "
             "±τ; τ + 1 bounds the distance from one of its points to one of the teacher's",
             constants={"beyond": 1.0},
+            gravity="gap in a proof",
+            right_in="(C.37), which has 2τ",
         ),
     ],
 )

@@ -65,6 +65,9 @@ def _path(
             as_printed="d/dτ (B + Cᵀ) ≈ −2ĈB̂ (B + Cᵀ)",
             as_corrected="+2ĈB̂ (B + Cᵀ): it grows, as the sentence after it says",
             constants={"sum_sign": -1.0},
+            gravity="misprint",
+            right_in="the sentence after it",
+            glyph="the minus sign before 2ĈB̂",
         )
     ],
     instances=8,
@@ -108,6 +111,7 @@ def _exponents(paths: list[list[tuple[Array, Array, Array]]], scales: list[float
             "gradients of Lemma C.4 are twice those of the proof. At the printed time ‖B‖ is "
             "of order ε^{1/2}; Proposition 9 holds at either time",
             constants={"time": 0.5},
+            gravity="false statement",
         )
     ],
     instances=8,

@@ -49,6 +49,8 @@ def lemma_c_10(size: int, *, rate: float = 9 / 64) -> float:
             as_corrected="that cube is 0.68; but the factor of A, which has d² entries, is one to "
             "many digits, and the other two give 0.77",
             constants={"cubed": True},
+            gravity="gap in a proof",
+            right_in="the line before it, which has 20² for A",
         ),
     ],
 )
@@ -85,6 +87,7 @@ def _small_system(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="|CB| ≥ max_i |C A^i B|, as an intermediate step",
             as_corrected="‖C‖‖B‖ ≥ max_i |C A^i B|, which gives the same result without that step",
             constants={"through_first_lag": True},
+            gravity="gap in a proof",
         )
     ],
 )
@@ -118,6 +121,8 @@ def equation_c_61(
             "bound of order ε^{3/2}. Lemma C.13 is true (at half its time), but not by this "
             "proof, which must use that only i = 0 counts in (C.59) as ‖A‖ → 0",
             constants={"printed": True},
+            gravity="gap in a proof",
+            right_in="(C.75)",
         )
     ],
 )
@@ -168,12 +173,16 @@ def _comparison(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="z(0) < 3ε², so that 2w_0 z < 6w_0ε² e^{−2w_0t} + m",
             as_corrected="z(0) < (3√2/2)² ε² = 4.5ε², which gives 9w_0ε²",
             constants={"upper": 6.0},
+            gravity="gap in a proof",
+            right_in="(C.134)",
         ),
         Erratum(
             place="(C.136)",
             as_printed="2w_0 x > w_0ε² e^{2w_0t} + m",
             as_corrected="½w_0ε²: from 2w_0 x(0) − m > w_0ε² − ½w_0ε²",
             constants={"lower": 1.0},
+            gravity="gap in a proof",
+            right_in="(C.133)",
         ),
     ],
 )

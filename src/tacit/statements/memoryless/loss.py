@@ -86,6 +86,8 @@ def _loss_residual(
             as_printed="once the term i = k is taken out, the sum runs over i = 0, …, k − 1",
             as_corrected="it runs over i = 1, …, k − 1, as in (4): a sequence has no lag k",
             constants={"first": 0},
+            gravity="misprint",
+            right_in="(4)",
         )
     ],
 )
@@ -113,12 +115,16 @@ def lemma_3_1(
             as_corrected="E[x_s x_tᵀ] = δ_st I_n for the columns of X, which the proof uses; the "
             "mean need not vanish",
             without="the inputs are white over times and channels",
+            gravity="false statement",
+            right_in="the proof, which uses uncorrelated columns",
         ),
         Erratum(
             place="(24), in the proof for several inputs and outputs",
             as_printed="the optimised loss is Σ_i ‖C A^i B‖² + ‖CB − W*‖²",
             as_corrected="half of it, as in (20); its zeros, which the proof needs, are the same",
             constants={"half": 1.0},
+            gravity="misprint",
+            right_in="(20)",
         ),
     ],
 )

@@ -130,6 +130,7 @@ def _short_fit_for_the_rank(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="for every k < d some students have zero loss and do not extrapolate",
             as_corrected="for k ≤ d − ρ + 1 with ρ = rank W*; beyond it there are none",
             constants={"none_exist": False},
+            gravity="false statement",
         )
     ],
     instances=10,
@@ -215,6 +216,7 @@ def _cycle_for_a_matrix(rng: np.random.Generator) -> dict[str, Any]:
             "targets; in general B and C, made from the singular vectors of W*, use ρ = rank "
             "W* states, of which the first is shifted through the remaining d − ρ",
             constants={"padded": True},
+            gravity="gap in a proof",
         ),
     ],
 )
@@ -265,6 +267,8 @@ def _nearly_fitted(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="the loss in (4) is 16δ² + 4δ² + δ² for k = 3, below ε if δ < √(ε/21)",
             as_corrected="half of it, 21δ²/2, as (4) has a factor ½; δ < √(2ε/21) is enough",
             constants={"half": 1.0},
+            gravity="misprint",
+            right_in="(4)",
         ),
         Erratum(
             place="proof of Lemma 6.3, last display",
@@ -272,6 +276,8 @@ def _nearly_fitted(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="the sum ends at i = n − 1, as in the case k = 3, and has the factor "
             "½ too (restored in the check, so that only the end of the sum is checked)",
             constants={"end": 1},
+            gravity="misprint",
+            right_in="the case k = 3 above it",
         ),
     ],
 )
