@@ -93,7 +93,7 @@ def _entries(statement: Statement, draw: DrawInstance) -> list[str]:
 
 def _judgement(erratum: Erratum) -> str:
     """How grave it is, where the paper has the right form, and what the entry rests on."""
-    parts = [erratum.gravity or "not yet judged"]
+    parts: list[str] = [erratum.gravity or "not yet judged"]
     if erratum.right_in:
         parts.append(f"the paper has the right form in: {erratum.right_in}")
     if erratum.glyph:

@@ -17,6 +17,7 @@ from tacit.statements._instance import (
     read_instance,
 )
 from tacit.statements._registry import find_statements
+from tacit.statements._sharpness import Sharpness, sharpness_of
 from tacit.statements._statement import Statement
 from tacit.statements._trial import DrawInstance, Trial, margin_of, try_statement
 
@@ -69,9 +70,14 @@ class Verified:
         caught = all(caught for _, caught in self.mutants)
         return self.verdict == self.expected and shown and caught
 
+    @property
+    def sharpness(self) -> Sharpness | None:
+        """Which changes of its constants the check notices, from the record of the package."""
+        return sharpness_of(self.statement)
+
     def to_dict(self) -> dict[str, Any]:
         """The record in JSON's types."""
-        claim = self.claim.to_dict()
+        claim, sharpness = self.claim.to_dict(), self.sharpness
         return {
             "id": self.statement.id,
             "paper": self.statement.paper,
@@ -99,6 +105,7 @@ class Verified:
                 for erratum, trial in self.printed
             ],
             "mutants": dict(self.mutants),
+            "sharpness": None if sharpness is None else sharpness.to_dict(),
             "claim": claim,
         }
 
