@@ -6,21 +6,29 @@ supplement continues them from (16).
 
 # Importing a topic registers its statements.
 from tacit.statements.connectivity import (
+    averages,
     beginning,
     curves,
     factors,
+    first_order,
+    pairings,
     readout,
     shuffling,
+    sums,
     traces,
     words,
 )
 
 __all__ = [
+    "averages",
     "beginning",
     "curves",
     "factors",
+    "first_order",
+    "pairings",
     "readout",
     "shuffling",
+    "sums",
     "traces",
     "words",
 ]

@@ -176,3 +176,39 @@ def equation_71(
         residual(np.trace(P), np.sum(singular**2)),
         residual((p * r - q**2) ** 2, np.prod(singular**2)),
     )
+
+
+def _very_early_network(rng: np.random.Generator) -> dict[str, Any]:
+    instance = _early_network(rng)
+    beta = 1 / (1 - instance["g"] ** 2)
+    natural = 1 / max(1.0, instance["target"] * np.sqrt(beta))
+    return {**instance, "time": float(rng.uniform(0.02, 0.05)) * natural}
+
+
+def _late_network(rng: np.random.Generator) -> dict[str, Any]:
+    return {**_very_early_network(rng), "time": float(rng.uniform(1.0, 1.5))}
+
+
+@statement(
+    "connectivity/equation78",
+    place="(78), (79)",
+    words="for small τ the squared singular values of UVᵀ are Tr P − |P|/Tr P and |P|/Tr P",
+    draw=_very_early_network,
+    tolerance=1e-4,  # the relative error of both is |P|/(Tr P)², of fourth order in τ
+    hypotheses={LIMIT: is_limit, "τ is small": lambda time: time < 0.1},
+    mutations=[{"first": 1.01}, {"second": 1.01}, {"power": 1.001}],
+    without={"τ is small": _late_network},
+)
+def equation_78(
+    W0: Array, w: Array, m: Array, g: float, target: float, time: float, *,
+    first: float = 1.0, second: float = 1.0, power: float = 1.0,
+) -> float:  # fmt: skip
+    """Singular values of the product UVᵀ: their excess over Tr P for s₊, s₋² itself for s₋."""
+    B, beta = inverse_of(W0), 1 / (1 - g**2)
+    U, V = (side.real for side in third_factors(B, w, m, beta, target)(time / beta**2))
+    P = V.T @ V @ U.T @ U
+    # The determinant from a QR decomposition: the two products are nearly singular.
+    root = np.prod(np.abs([np.diag(np.linalg.qr(side)[1]) for side in (U, V)]))
+    ratio = root**2 / np.trace(P) ** power
+    high, low = np.linalg.svd(U @ V.T, compute_uv=False)[:2] ** 2
+    return max(residual(np.trace(P) - high, first * ratio), residual(low, second * ratio))
