@@ -145,6 +145,8 @@ def equation_116(
             as_printed="the lower row begins with i_2 i_3, below i_2 i_3 in the upper row",
             as_corrected="it begins with i_3 i_4: [i_1; i_2] is gone, [i_2; i_3] comes first",
             constants={"shift": 0},
+            gravity="misprint",
+            right_in="(118), which follows from the right form",
         )
     ],
 )

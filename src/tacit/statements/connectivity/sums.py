@@ -24,12 +24,14 @@ def _leading(power: int, turned: int) -> int:
     return counts[(power + turned) // 2 + 1]
 
 
-def _from_one(place: str, lost: str) -> Erratum:
+def _from_one(place: str, lost: str, right_in: str) -> Erratum:
     return Erratum(
         place=place,
         as_printed="the sums over powers of J start at 1",
         as_corrected=f"they start at 0: {lost}",
         constants={"first": 1},
+        gravity="misprint",
+        right_in=right_in,
     )
 
 
@@ -41,7 +43,7 @@ def _from_one(place: str, lost: str) -> Erratum:
     tolerance=1e-9,
     hypotheses=_STABLE,
     mutations=[{"first": 1}, {"power": 1.01}, {"exponent": 2.02}, {"diagonal": False}],
-    errata=[_from_one("(108)", "the term K = L = 0 is I, and g²/(1 − g²) is not β")],
+    errata=[_from_one("(108)", "the term K = L = 0 is I, and g²/(1 − g²) is not β", "(101)")],
 )
 def equation_108(
     g: float, *,
@@ -68,7 +70,13 @@ def equation_108(
     tolerance=1e-9,
     hypotheses=_STABLE,
     mutations=[{"first": 1}, {"power": 2.02}, {"more": 1.01}, {"exponent": 2.02}],
-    errata=[_from_one("(109), first two lines", "so do the sums below, where M + 1 counts K = 0")],
+    errata=[
+        _from_one(
+            "(109), first two lines",
+            "so do the sums below, where M + 1 counts K = 0",
+            "the third line of (109)",
+        )
+    ],
 )
 def equation_109(
     g: float, *, first: int = 0, power: float = 2.0, more: float = 1.0, exponent: float = 2.0

@@ -81,6 +81,7 @@ def _two_powers(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="K constraints, of which the last is j_{K+1} = i_1, and those left over "
             "begin with [j_{K+2}; i_1]: L − K of them. K − 1 is right for L = K",
             constants={"left_from": 0, "constraints_less": 1},
+            gravity="gap in a proof",
         ),
         Erratum(
             place="below (106)",
@@ -88,6 +89,7 @@ def _two_powers(rng: np.random.Generator) -> dict[str, Any]:
             "E Tr(J^K J^TL)/N is of the order N^{−((L−K)/2−1)}",
             as_corrected="it is of the order 1/N for every even L − K, as in (100). (107) is right",
             constants={"slope": 1.0, "least": -1.0},
+            gravity="gap in a proof",
         ),
     ],
 )
