@@ -5,12 +5,14 @@ import functools
 import hashlib
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import numpy as np
 
 from tacit.statements._instance import Instance, draw_instance
+from tacit.statements._sharpness._numbers import Number
 from tacit.statements._sharpness._rewritten import Rewritten, bare_source
 from tacit.statements._statement import Statement, StatementError
 from tacit.statements._trial import DrawInstance, margin_of
@@ -22,14 +24,21 @@ _TENTH = CHANGES.index(0.1)
 
 
 def measure_statement(
-    statement: Statement, *, draw: DrawInstance | None = None
+    statement: Statement, *, skip: Container[str] = (), draw: DrawInstance | None = None
 ) -> dict[str, float | None]:
     """The smallest change of each constant, up or down, that the check notices.
 
     A change is noticed if the check fails, or breaks, on one of the statement's instances of seed
     0. Constants are the keyword-only arguments that are numbers, and the numbers in the source
     (see `_numbers.py`) that the check reads on these instances. A number that must be whole, so
-    that a tenth of it breaks the check with a TypeError or an IndexError, is no constant.
+    that a tenth of it breaks the check with a TypeError or an IndexError, is no constant; nor is
+    an argument that is named a sign.
+
+    **Arguments:**
+
+    - `statement`: whose check is measured.
+    - `skip`: constants that are left out, because another check is known to notice them best.
+    - `draw`: as for `try_statement`.
 
     **Returns:** a constant's name, or its place and the source around it → one of `CHANGES`, or
     None where not even doubling it or dropping it is noticed.
@@ -42,16 +51,18 @@ def measure_statement(
         warnings.simplefilter("ignore")
         for instance in instances:
             margin_of(changeable, instance)
+        read = sorted(rewritten.table.read)  # with the true constants
         found: dict[str, float | None] = {}
         for name, value in statement.constants.items():
-            if _is_number(value):
+            if _is_number(value) and "sign" not in name:
                 change = functools.partial(_with_argument, name, value)
                 _add(found, name, _Search(changeable, instances, change))
-        for index in sorted(rewritten.table.read):
-            number = rewritten.numbers[index]
-            change = functools.partial(_with_number, rewritten.table, index, number.value)
-            text = f"{number.place}: {number.value:g} in {number.text}"
-            _add(found, text, _Search(changeable, instances, change))
+        names = _names_of(rewritten.numbers)
+        for index in read:
+            if names[index] not in skip:
+                value = rewritten.numbers[index].value
+                change = functools.partial(_with_number, rewritten.table, index, value)
+                _add(found, names[index], _Search(changeable, instances, change))
     return found
 
 
@@ -67,20 +78,25 @@ def digest_of(statement: Statement) -> str:
 
 
 def _add(found: dict[str, float | None], name: str, search: "_Search") -> None:
-    """Add a constant under its name, or with a count where the name is taken."""
     noticed = search.smallest()
-    if search.whole:
-        return
-    names = [name, *(f"{name} ({count})" for count in range(2, 100))]
-    found[next(one for one in names if one not in found)] = noticed
+    if not search.whole:
+        found[name] = noticed
+
+
+def _names_of(numbers: list[Number]) -> list[str]:
+    """A name for each number: its place and the source around it, counted where it is twice."""
+    seen: Counter[str] = Counter()
+    names = []
+    for number in numbers:
+        name = f"{number.place}: {number.value:g} in {number.text}"
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return names
 
 
 def _is_number(value: Any) -> bool:
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     return plain and value != 0 and math.isfinite(value)
-
-
-Change = Callable[[float], Callable[[Callable[[Mapping[str, Any]], bool]], bool]]
 
 
 def _with_argument(name: str, value: float, by: float, fails: Callable[..., bool]) -> bool:

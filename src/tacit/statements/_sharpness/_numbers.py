@@ -21,7 +21,7 @@ _CHOICES = frozenset(("arange", "linspace", "round", "solve_ivp", "quad", "brent
 _WITH_NUMBERS = frozenset(
     (
         *("sqrt", "exp", "log", "cosh", "sinh", "tanh", "slack", "residual", "max", "min"),
-        *("maximum", "minimum", "where", "array", "append", "hypot", "complex", "full"),
+        *("maximum", "minimum", "where", "array", "append", "hypot", "complex"),
     )
 )
 

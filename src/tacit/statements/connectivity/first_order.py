@@ -78,7 +78,7 @@ def equation_24(
     B = inverse_of(W0)
     side = B.T if transposed else B
     size = np.linalg.norm(B, 2)
-    reach = 0.01 / (size**4 * (1 + (w @ w) * (m @ m)) * (1 + abs(target)))
+    reach = 0.01 / (size**4 * (1 + (w @ w) * (m @ m)) * (1 + abs(target)))  # chosen
     found = coefficients(lambda tau: _change(W0, w, m, target, tau), reach, 1, degree=5)
     square = amplitude * np.sign(target) * abs(target) ** power  # of a₁, divided by τ
     first = square * np.outer(side @ w, m @ side)

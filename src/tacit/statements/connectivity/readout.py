@@ -80,8 +80,8 @@ def equation_59(
 
 
 def _scales(tau: float, target: float, beta: float) -> tuple[complex, complex]:
-    """a₃ and b̂₃ divided by √(τẑ): (48) and (52)."""
-    a = np.sqrt(complex(1 - tau * beta**2 / 2 + tau**2 * beta**4 / 6))
+    """a₃ and b̂₃ divided by √(τẑ): (48), to the order that y needs, and (52)."""
+    a = np.sqrt(complex(1 - tau * beta**2 / 2))
     return a, complex(tau * target * beta / np.sqrt(12))
 
 
@@ -163,8 +163,8 @@ def equation_71(
     outer: int = 1, inner: int = 2,
 ) -> float:  # fmt: skip
     """The product VᵀV UᵀU and the singular values of UVᵀ against both forms."""
-    B, beta = inverse_of(W0), 1 / (1 - g**2)
-    U, V = (side.real for side in third_factors(B, w, m, beta, target)(time / beta**2))
+    B, beta = inverse_of(W0), 1 / (1 - g**2)  # chosen: true for the factors of any β and τ
+    U, V = (side.real for side in third_factors(B, w, m, beta, target)(time / beta**2))  # chosen
     P = V.T @ V @ U.T @ U
     (p, q), (_, r) = U.T @ U
     square = np.array([[p**2 + q**2, q * (p + r)], [q * (p + r), q**2 + r**2]])

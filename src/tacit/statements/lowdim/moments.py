@@ -44,7 +44,7 @@ def _range_by_programme(target: Array, lag: int, nodes: Array, least: float) -> 
 
     The k lags are matched as Chebyshev moments, which span the same space and are well scaled.
     """
-    grid = np.concatenate([np.cos(np.pi * np.arange(201) / 200), nodes])
+    grid = np.concatenate([np.cos(np.pi * np.arange(201) / 200), nodes])  # chosen
     rows = np.polynomial.chebyshev.chebvander(grid, len(target) - 1).T
     to_chebyshev = np.zeros((len(target), len(target)))
     for j in range(len(target)):

@@ -43,9 +43,8 @@ def _path(
     start = scale * A, scale * B, scale * C
     times = np.linspace(0.25, 1, 4) * end
     # the shrinking part ends near scale^{3/2}
-    return integrate_flow(
-        *start, target, times, symmetric=symmetric, rtol=1e-8, atol=1e-8 * scale**1.5
-    )
+    atol = 1e-8 * scale**1.5  # chosen
+    return integrate_flow(*start, target, times, symmetric=symmetric, rtol=1e-8, atol=atol)
 
 
 @statement(

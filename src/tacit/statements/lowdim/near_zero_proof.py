@@ -25,6 +25,10 @@ def _outside(size: float, low: float = 0.25, high: float = 2.25) -> float:
     tolerance=1e-9,
     kind="inequality",
     mutations=[{"rate": 16 / 64}],
+    loose={
+        "rate": "the lemma is a bound of Chernoff's kind, far above the tails themselves",
+        "2 in slack(_outside(size)": "both tails are far below their bounds",
+    },
 )
 def lemma_c_10(size: int, *, rate: float = 9 / 64) -> float:
     """The distribution of χ² itself, in both tails."""
@@ -41,6 +45,10 @@ def lemma_c_10(size: int, *, rate: float = 9 / 64) -> float:
     kind="inequality",
     hypotheses={"d > 4": lambda width: width > 4},
     mutations=[{"claimed": 0.8}],
+    loose={
+        "_outside": "0.75 is below the probability, and the formula far below it",
+        "lemma_c_13_start": "Lemma C.10 is far above the tails, so that the formula is far below",
+    },
     without={"d > 4": lambda rng: {"width": int(rng.integers(1, 5))}},
     errata=[
         Erratum(
@@ -167,6 +175,10 @@ def _comparison(rng: np.random.Generator) -> dict[str, Any]:
         "m < w_0ε²/2": lambda forcing: forcing <= 0.5,
     },
     mutations=[{"rate": 2.2}, {"lower": 0.55}],
+    loose={
+        "75 * width": "the lemma has 75d where its proof gives 9",
+        "25 * width": "the lemma has 1/(25d) where its proof gives ½",
+    },
     errata=[
         Erratum(
             place="(C.134), (C.135)",
@@ -191,7 +203,7 @@ def lemma_c_15(
     width: int, *, rate: float = 2.0, upper: float = 9.0, lower: float = 0.5,
 ) -> float:  # fmt: skip
     """Integrations of both equations with a small margin, in units of w_0 and ε²."""
-    w, unit = first_lag, scale**2
+    w, unit = first_lag, scale**2  # chosen: any unit
     m, more = forcing * w * unit, extra * w * unit
     done = solve_ivp(
         lambda _, s: [-2 * w * s[0] + m - more, 2 * w * s[1] - m + more], (0, time / w),

@@ -234,7 +234,7 @@ def proposition_5_1_mimo(
         B[0, 0], C[0, 0] = 1, target[0, 0]
     size = float(np.linalg.norm(target, 2))
     response = lag_errors(A, B, C, target, period + 1 + later)
-    loss = simulated_loss(A, B, C, target, period + lags_more) / size**2
+    loss = simulated_loss(A, B, C, target, period + lags_more) / size**2  # chosen, as a scale
     return max(loss, residual(np.linalg.norm(response[period + later], 2), size))
 
 

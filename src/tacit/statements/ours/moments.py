@@ -107,7 +107,7 @@ def resolvent_of_the_limit(
     size = len(J)
     A = np.eye(size) - J
     R = np.linalg.inv(A.T @ A - zeta * np.eye(size))
-    spread = g / np.sqrt(size) * np.linalg.norm(2 * A @ R @ R)
+    spread = g / np.sqrt(size) * np.linalg.norm(2 * A @ R @ R)  # chosen, as the deviation
 
     def cubic(M: float) -> float:
         return 1 + zeta * M * (1 + inner * g**2 * M) ** power - (1 - g**2) * M
