@@ -12,7 +12,7 @@ from typing import Any
 
 TABLE = "_numbers_of_the_check"
 _LEAST, _MOST = 1e-5, 1e5
-_MARK = "# chosen"
+_MARK = b"# chosen"
 _LONGEST = 72  # characters of the source around a number
 
 # functions whose arguments are grids, ends of intervals and options, not formulas
@@ -50,9 +50,8 @@ class Table(list[Any]):
 class Rewriter(ast.NodeTransformer):
     """Replaces each number of a function that counts by a look into the table."""
 
-    def __init__(self, place: str, source: str, numbers: list[Number], table: Table) -> None:
-        self.place, self.source, self.numbers, self.table = place, source, numbers, table
-        self.lines = source.splitlines()
+    def __init__(self, place: str, lines: list[bytes], numbers: list[Number], table: Table) -> None:
+        self.place, self.lines, self.numbers, self.table = place, lines, numbers, table
         self.around: list[ast.AST] = []
 
     def visit(self, node: ast.AST) -> Any:
@@ -93,11 +92,19 @@ class Rewriter(ast.NodeTransformer):
         for node in reversed(self.around[:-1]):
             if not isinstance(node, ast.BinOp | ast.UnaryOp | ast.Call | ast.List | ast.Tuple):
                 break
-            text = " ".join((ast.get_source_segment(self.source, node) or "").split())
+            text = " ".join(self._source_of(node).split())
             if len(text) > _LONGEST and found:
                 break
             found = text
         return found if len(found) <= _LONGEST else found[: _LONGEST - 1] + "…"
+
+    def _source_of(self, node: ast.expr) -> str:
+        """The source of an expression; the columns of a syntax tree count bytes."""
+        assert node.end_lineno is not None
+        lines = self.lines[node.lineno - 1 : node.end_lineno]
+        lines = [*lines[:-1], lines[-1][: node.end_col_offset]]
+        lines[0] = lines[0][node.col_offset :]
+        return b"\n".join(lines).decode()
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Whole-number arithmetic and repeated lists hold no formula."""

@@ -46,7 +46,7 @@ class Rewritten:
         module, name = function.__module__, function.__name__
         if (module, name) in self._done:
             return self._done[module, name]
-        source, functions = _functions_of(module)
+        lines, functions = _functions_of(module)
         if name not in functions:
             return function
         self._done[module, name] = function  # for a function that calls itself
@@ -59,7 +59,7 @@ class Rewritten:
                 space[used] = self._rewrite(called)
         self._sources.append(bare_source(function))
         place = f"{module.removeprefix('tacit.').removeprefix('statements.')}.{name}"
-        rewriter = Rewriter(place, source, self.numbers, self.table)
+        rewriter = Rewriter(place, lines, self.numbers, self.table)
         unit = ast.Module([rewriter.visit(copy.deepcopy(tree))], [])
         made: dict[str, Any] = {}
         exec(compile(ast.fix_missing_locations(unit), f"<{place}>", "exec"), space, made)
@@ -92,11 +92,12 @@ def _without_comments(module: str) -> list[str]:
 
 
 @functools.cache
-def _functions_of(module: str) -> tuple[str, dict[str, ast.FunctionDef]]:
-    """The source of a module and its functions, by name."""
+def _functions_of(module: str) -> tuple[list[bytes], dict[str, ast.FunctionDef]]:
+    """The source of a module, line by line, and its functions by name."""
     source = inspect.getsource(sys.modules[module])
     body = ast.parse(source).body
-    return source, {one.name: one for one in body if isinstance(one, ast.FunctionDef)}
+    lines = [line.encode() for line in source.split("\n")]
+    return lines, {one.name: one for one in body if isinstance(one, ast.FunctionDef)}
 
 
 def _is_ours(function: Callable[..., Any]) -> bool:

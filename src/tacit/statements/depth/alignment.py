@@ -111,7 +111,7 @@ def _column_start(rng: np.random.Generator) -> tuple[Array, Array]:
     factors = 10 ** rng.uniform(-1.5, 0) * rng.normal(size=(2, 2, 2))
     if rng.random() < 0.5:
         values *= [0.1, 1.0]
-        b = rng.uniform(0.3, 2) * np.exp(1j * rng.uniform(0, 2 * np.pi))
+        b = rng.uniform(0.3, 4) * np.exp(1j * rng.uniform(0, 2 * np.pi))
         b = np.array([b.real, b.imag])
         factors[0][:, 0] = b
         factors[1] = 0
