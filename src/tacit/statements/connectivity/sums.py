@@ -1,0 +1,85 @@
+"""The traces of BBᵀ and BBBᵀ as sums over powers of J: (108) and (109)."""
+
+from typing import Any
+
+import numpy as np
+
+from tacit.statements import Erratum, residual, statement
+from tacit.statements.connectivity._matchings import matching_counts
+
+_COUNTED = 4  # powers up to this one are counted, pairing by pairing
+_TERMS = 90  # of each sum: g² ≤ 0.65 to this power is below rounding
+_STABLE = {"g < 1": lambda g: g < 1}
+
+
+def _strength(rng: np.random.Generator) -> dict[str, Any]:
+    return {"g": float(rng.uniform(0.2, 0.8))}
+
+
+def _leading(power: int, turned: int) -> int:
+    """E Tr(J^power J^Tturned)/N at N → ∞, divided by g^{power + turned}, by counting pairings."""
+    if (power + turned) % 2 or power + turned == 0:
+        return int(power + turned == 0)
+    counts = matching_counts((False,) * power + (True,) * turned)
+    return counts[(power + turned) // 2 + 1]
+
+
+def _from_one(place: str, lost: str) -> Erratum:
+    return Erratum(
+        place=place,
+        as_printed="the sums over powers of J start at 1",
+        as_corrected=f"they start at 0: {lost}",
+        constants={"first": 1},
+    )
+
+
+@statement(
+    "connectivity/equation108",
+    place="(108)",
+    words="Σ_{K,L≥0} E Tr(J^K J^TL)/N = Σ_{K≥0} g^{2K} + O(1/N) = 1/(1 − g²)",
+    draw=_strength,
+    tolerance=1e-9,
+    hypotheses=_STABLE,
+    mutations=[{"first": 1}, {"power": 1.01}, {"exponent": 2.02}, {"diagonal": False}],
+    errata=[_from_one("(108)", "the term K = L = 0 is I, and g²/(1 − g²) is not β")],
+)
+def equation_108(
+    g: float, *,
+    first: int = 0, power: float = 1.0, exponent: float = 2.0, diagonal: bool = True,
+) -> float:  # fmt: skip
+    """Counts of pairings for K, L ≤ 4, then the sum over all powers.
+
+    A count is of one power of N, so that what the leading one leaves out is of the order 1/N.
+    """
+    counted = np.array(
+        [[_leading(K, L) for L in range(_COUNTED + 1)] for K in range(_COUNTED + 1)], float
+    )
+    delta = np.eye(_COUNTED + 1) if diagonal else np.ones_like(counted)
+    terms = g ** (exponent * np.arange(first, _TERMS))
+    return max(residual(counted, delta), residual(np.sum(terms), (1 - g**2) ** -power))
+
+
+@statement(
+    "connectivity/equation109",
+    place="(109)",
+    words="Σ_{K,L,M≥0} E Tr(J^K J^L J^TM)/N = Σ_M g^{2M} Σ_{K,L≥0} δ_{K+L,M} = Σ_M (M + 1)g^{2M} "
+    "= 1/(1 − g²)² for N → ∞",
+    draw=_strength,
+    tolerance=1e-9,
+    hypotheses=_STABLE,
+    mutations=[{"first": 1}, {"power": 2.02}, {"more": 1.01}, {"exponent": 2.02}],
+    errata=[_from_one("(109), first two lines", "so do the sums below, where M + 1 counts K = 0")],
+)
+def equation_109(
+    g: float, *, first: int = 0, power: float = 2.0, more: float = 1.0, exponent: float = 2.0
+) -> float:
+    """Counts of pairings for the first powers, the number of K and L, and the sums over M."""
+    counted = 0.0
+    for M in range(_COUNTED + 1):
+        pairs = sum(
+            _leading(K + L, M) for K in range(first, M + 1) for L in range(first, M + 1 - K)
+        )
+        counted = max(counted, residual(pairs, M + more))
+    powers = np.arange(_TERMS)
+    total = np.sum((powers + more) * g ** (exponent * powers))
+    return max(counted, residual(total, (1 - g**2) ** -power))
