@@ -116,7 +116,7 @@ def _in_errors(gaps: list[Array]) -> float:
         Erratum(
             place="after (46)",
             as_printed="since q₀ = [F, Δ_F], τ_{t1} = ν_F and τ_{t2} = 1",
-            as_corrected="τ_{01} = ν_F and τ_{02} = 1",
+            as_corrected="τ_{01} = ν_F and τ_{02} = 1. (Residuals here are in standard errors.)",
             constants={"frozen": True},
         )
     ],

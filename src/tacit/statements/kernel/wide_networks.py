@@ -199,7 +199,7 @@ _STEPS, _ALLOWED = 8, 5.0
         Erratum(
             place="(12)",
             as_printed="f^lin(x, α) = f(x, θ⁰) + Σ_j K(x_i, x_j)α_j",
-            as_corrected="K(x, x_j)",
+            as_corrected="K(x, x_j). (Residuals here are n times the relative gap.)",
             constants={"at_new": False},
         ),
         Erratum(
