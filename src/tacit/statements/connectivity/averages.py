@@ -45,7 +45,7 @@ def _with_the_matrix(rng: np.random.Generator) -> dict[str, Any]:
     """Vectors that are longer beside the second matrix, with the right mean of squares."""
     instance = _ensemble(rng)
     second = np.any(instance["M"] != instance["M"][0], axis=(1, 2))
-    length = np.where(second, np.sqrt(1.6), np.sqrt(0.4))[:, None]
+    length = np.sqrt(0.4 + 1.2 * second)[:, None]
     return {**instance, "m": instance["m"] * length, "w": instance["w"] * length}
 
 

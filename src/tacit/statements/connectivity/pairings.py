@@ -1,5 +1,6 @@
 """The index pairs of Tr J^i J^Tj J^k J^Tl, and what constraints leave: (110)–(112), (114)–(119)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -84,9 +85,9 @@ def _is_least(powers: Array) -> bool:
     return bool(powers[0] == np.min(powers))
 
 
-_LEAST = {
+_LEAST: dict[str, Callable[..., bool]] = {
     "i = min(i, j, k, l)": lambda powers, balanced: _is_least(powers) and _is_least(balanced),
-    "i + k = j + l": lambda balanced: balanced[0] + balanced[2] == balanced[1] + balanced[3],
+    "i + k = j + l": lambda balanced: bool(balanced[0] + balanced[2] == balanced[1] + balanced[3]),
 }
 
 

@@ -30,7 +30,7 @@ def _chain(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "depth/lemmaB.1",
-    place="Lemma B.1",
+    place="Lemma B.1, (12), (23) and (24)",
     words="∂w_ij/∂W_l = (W_{L:l+1}ᵀ e_i)(W_{l−1:1} e_j)ᵀ, so ⟨∇w_ij, ∇w_pq⟩ is "
     "Σ_l (T_l)_ip (S_l)_jq with T_l = W_{L:l+1} W_{L:l+1}ᵀ and S_l = W_{l−1:1}ᵀ W_{l−1:1}",
     draw=_chain,
@@ -132,7 +132,7 @@ def _cosines(factors: Array, mask: Array) -> Array:
 
 @statement(
     "depth/propositionB.1",
-    place="Proposition B.1",
+    place="Proposition B.1, (11)",
     words="for L ≥ 3 and factors drawn from a density, no two observed entries have orthogonal "
     "gradients at the start, so that the dynamics are coupled whatever is observed",
     draw=_generic,

@@ -36,7 +36,7 @@ def _run_to_the_end(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "depth/theorem3.3",
-    place="Theorem 3.3",
+    place="Theorem 3.3, (8) and (9)",
     words="flow from (7) ends with σ_j = 0 for j > n and with the printed σ₁, σ_i: in closed form "
     "at L = 2, by the implicit equations (8), (9) at L ≥ 3 and 1 < m < ∞, σ = sw* at m = ∞",
     draw=_run_to_the_end,

@@ -30,7 +30,7 @@ _SIGNS = {"w* > 0 and w₁₂ > 0": lambda target, share: target > 0 and share >
 
 @statement(
     "depth/theorem4.2",
-    place="Theorem 4.2",
+    place="Theorem 4.2, (64)",
     words="when w₁₂ is revealed and training continues from A = B = √w* I, the loss is at most "
     "½w₁₂² e^{−2w*t}, the stable rank of the limit at least 1 + e^{−8w₁₂/w*}, and w₂₁ negative "
     "at all later times",
@@ -69,7 +69,7 @@ def theorem_4_2(
 
 @statement(
     "depth/lemmaE.6",
-    place="Lemmas E.2, E.5 and E.6",
+    place="Lemmas E.5 and E.6",
     words="along the flow w₁₁ = w₂₂ ≥ w*, 0 ≤ w₁₂ ≤ w*₁₂ and w₂₁ ≤ 0, so that det W ≥ w*²",
     draw=_warm,
     kind="inequality",

@@ -63,7 +63,7 @@ def _unbalanced(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "depth/theorem4.3",
-    place="Theorem 4.3 (Theorem E.2, Corollary E.3)",
+    place="Theorem 4.3, Theorem E.2 and Corollary E.3",
     words="if the factors are balanced and loss ≤ σ_min⁶/(1152dσ_max²), the loss decays like "
     "e^{−σ_min²t/2}, the factors move by at most 6√2σ_max√loss/σ_min², the singular values of A "
     "and of B are the same and move by at most K = σ_min/(4√(2d)), and "

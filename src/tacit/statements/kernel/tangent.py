@@ -75,7 +75,7 @@ def _convolution(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "kernel/theorem3.2",
-    place="Theorem 3.2, (17)–(19)",
+    place="Theorem 3.2, (17)–(19), (36), (37) and (40)",
     words="the tangent kernel of a convolution with scales √ρ_j is T(x)ᵀ D(ρ) T(x') ⊗ I, wherever "
     "it starts",
     draw=_convolution,

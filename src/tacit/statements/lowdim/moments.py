@@ -65,7 +65,7 @@ def _range_by_programme(target: Array, lag: int, nodes: Array, least: float) -> 
 
 @statement(
     "lowdim/lemma7",
-    place="Lemma 7 (C.8)",
+    place="Lemma 7 (Lemma C.8)",
     words="a balanced student, of any width, that fits k > 2d̂ lags of a balanced teacher of "
     "order d̂ agrees with it at all later lags",
     draw=_later_lag,
@@ -93,7 +93,7 @@ def lemma_7(nodes: Array, weights: Array, length: int, lag: int, least: float) -
 
 @statement(
     "lowdim/lemma7-recovery",
-    place="Lemma 7 (C.8), by the moment theorem it uses",
+    place="Lemma 7 (Lemma C.8), by the moment theorem it uses",
     words="the first 2d̂ + 1 lags of a balanced teacher of order d̂ determine its eigenvalues "
     "and B̂_i²",
     draw=_teacher,
@@ -185,7 +185,7 @@ def _signed_student(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "lowdim/theorem8",
-    place="Theorem 8 (C.9)",
+    place="Theorem 8 (Theorem C.9)",
     words="a balanced student with eigenvalues in [−1, 1] and loss δ on k > 2d̂ lags of a "
     "balanced, stable teacher has an error of at most c_q √δ at lag q, with a known c_q: it "
     "ε-extrapolates once δ ≤ (ε/c_q)². (The paper's proof gives the slower rate δ^{1/(4d̂q)}, "

@@ -164,7 +164,7 @@ def _comparison(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "lowdim/lemmaC.15",
-    place="Lemma C.15, (C.119) and (C.120), with the constants of its proof",
+    place="Lemma C.15, (C.119), (C.120), (C.135) and (C.136)",
     words="ż < −2w_0 z + m and ẋ > 2w_0 x − m, with z(0) < 9ε²/2, x(0) > ε²/2 and m < w_0ε²/2, "
     "give 2w_0 z < 9w_0ε² e^{−2w_0t} + m and 2w_0 x > ½w_0ε² e^{2w_0t} + m, hence the lemma",
     draw=_comparison,

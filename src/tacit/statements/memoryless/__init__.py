@@ -6,13 +6,17 @@ Equation numbers are those of the whole paper, where the supplement continues th
 
 # Importing a topic registers its statements.
 from tacit.statements.memoryless import (
+    long_sequences,
     loss,
+    proofs,
     solutions,
     symmetry,
 )
 
 __all__ = [
+    "long_sequences",
     "loss",
+    "proofs",
     "solutions",
     "symmetry",
 ]

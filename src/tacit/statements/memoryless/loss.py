@@ -73,7 +73,7 @@ def _loss_residual(
 
 @statement(
     "memoryless/lemma3.1",
-    place="Lemma 3.1, (4)",
+    place="Lemmas 3.1 and A.1, (4)",
     words="for white inputs the expected loss is ½(CB − w*)² + ½ Σ_{j=1}^{k−1} (C A^j B)²",
     draw=_single,
     tolerance=1e-10,
@@ -101,7 +101,7 @@ def lemma_3_1(
 
 @statement(
     "memoryless/lemmaC.1",
-    place="Lemma C.1, (20)",
+    place="Lemma C.1, (20), (24)",
     words="with several inputs and outputs the expected loss is (4) in Frobenius norms",
     draw=_multiple,
     tolerance=1e-10,
@@ -110,6 +110,7 @@ def lemma_3_1(
     without={"the inputs are white over times and channels": _white_over_the_sum_of_times},
     errata=[
         Erratum(
+            place="Lemma C.1",
             as_printed="E[X Xᵀ] = I_n for the n × k matrix X of inputs: the sum over times of the "
             "covariances is the identity",
             as_corrected="E[x_s x_tᵀ] = δ_st I_n for the columns of X, which the proof uses; the "
@@ -149,7 +150,7 @@ def _extrapolating_or_not(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "memoryless/lemma3.2",
-    place="Lemma 3.2",
+    place="Lemma 3.2, (2)",
     words="a student extrapolates if and only if CB = w* and C A^j B = 0 for all j ≥ 1: its "
     "error on any sequence depends on these numbers alone",
     draw=_extrapolating_or_not,
