@@ -53,6 +53,9 @@ def _two_points(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="the rows of the Jacobian are vec(X̄_nΘ)ᵀ",
             as_corrected="2 vec(X̄_nΘ)ᵀ, as in (70) and in the proof of Lemma E.9",
             constants={"twice": 1.0},
+            gravity="misprint",
+            right_in="(70), and the proof of Lemma E.9",
+            glyph="a factor 2, which may be lost",
         )
     ],
 )

@@ -138,6 +138,9 @@ def _loss_rate(A: Array, goal: Array) -> float:
             as_corrected="r₂₂²(a₁₁² + a₁₂²), as the display of L̃₁ before (62) has it; only so do "
             "L₁ and L₂ add up to (59)",
             constants={"lower": 1},
+            gravity="misprint",
+            right_in="the display of L̃₁ before (62)",
+            glyph="the first index of a, twice",
         )
     ],
 )

@@ -40,6 +40,8 @@ def _perturbed(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="[Σ_j q_{j,1} x_{t−j}, Σ_j q_{j,2} x_{t−j}]: the product as printed is "
             "the sum h_t + h̃_t of the two",
             constants={"stacked": True},
+            gravity="misprint",
+            right_in="(51), which uses each column by itself",
         )
     ],
 )
@@ -118,6 +120,9 @@ def _in_errors(gaps: list[Array]) -> float:
             as_printed="since q₀ = [F, Δ_F], τ_{t1} = ν_F and τ_{t2} = 1",
             as_corrected="τ_{01} = ν_F and τ_{02} = 1. (Residuals here are in standard errors.)",
             constants={"frozen": True},
+            gravity="misprint",
+            right_in="(49) at t = 0",
+            glyph="the index t of both τ",
         )
     ],
     instances=6,
@@ -203,6 +208,8 @@ def equation_51(
             as_corrected="C q_{j,1}/√n, as in (9); the limit is that of this. (Residuals here are "
             "in standard errors.)",
             constants={"scaled": False},
+            gravity="misprint",
+            right_in="(9), and the 1/n in (53)",
         )
     ],
     instances=6,

@@ -201,6 +201,8 @@ _STEPS, _ALLOWED = 8, 5.0
             as_printed="f^lin(x, α) = f(x, θ⁰) + Σ_j K(x_i, x_j)α_j",
             as_corrected="K(x, x_j). (Residuals here are n times the relative gap.)",
             constants={"at_new": False},
+            gravity="misprint",
+            glyph="the index i of the first argument of K",
         ),
         Erratum(
             as_printed="α̂^ℓ is obtained by gradient descent, with the same rate, on the "
@@ -208,6 +210,7 @@ _STEPS, _ALLOWED = 8, 5.0
             as_corrected="by descent on the parameters of the linearised network, which is "
             "α ← α − η(f^lin − y); descent on α itself has a further factor K",
             constants={"on_alpha": True},
+            gravity="false statement",
         ),
     ],
     instances=6,

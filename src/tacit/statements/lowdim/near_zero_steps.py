@@ -136,6 +136,8 @@ def _at_the_bounds(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="M₁²ε^{1.5}(M₂ε^{0.75})² = 4M₁⁴ε³",
             as_corrected="M₁²ε^{1.5}(2M₁ε^{0.75})², by (C.107)",
             constants={"printed": True},
+            gravity="misprint",
+            right_in="(C.107), and the right side of the same line",
         )
     ],
 )

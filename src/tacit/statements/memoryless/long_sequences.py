@@ -179,6 +179,7 @@ def _short_fit_for_the_rank(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="for every k < d some students have zero loss and do not extrapolate",
             as_corrected="for k ≤ d − ρ + 1 with ρ = rank W*; beyond it there are none",
             constants={"none_exist": False},
+            gravity="false statement",
         )
     ],
 )
