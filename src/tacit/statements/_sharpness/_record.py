@@ -96,14 +96,15 @@ def measure_sharpness(
 
     **Arguments:**
 
-    - `targets`: as for `verify`.
+    - `targets`: as for `verify`; if there is none, the statements that `known` lacks or has for
+      another source.
     - `known`: a record, of which the other statements are kept. A number that one of them notices
       at the smallest change is not measured again.
     - `progress`: called with each statement before it is measured.
     """
     registered = [one.id for one in find_statements()]
     old = {} if known is None else known["statements"]
-    chosen = find_statements(*targets)
+    chosen = find_statements(*targets) if targets else _stale(old)
     new: dict[str, Any] = {}
     measured = {one.id for one in chosen}
     sharpest = {
@@ -150,9 +151,12 @@ def read_record(path: Path = RECORD) -> dict[str, Any]:
 
 def stale_statements() -> list[str]:
     """The registered statements that the record lacks, or has for another source."""
-    known = read_record()["statements"]
+    return [one.id for one in _stale(read_record()["statements"])]
+
+
+def _stale(known: dict[str, Any]) -> list[Statement]:
     return [
-        one.id
+        one
         for one in find_statements()
         if one.id not in known or known[one.id]["digest"] != digest_of(one)
     ]
