@@ -146,10 +146,10 @@ def theorem_3_3_a(
         sizes = {"inputs": _INPUTS, "outputs": width, "nu_w": nu_w, "nu_f": nu_f, "nu_c": nu_c}
         seconds, fourths = [], []
         for W, F, C in draw_networks(seed, width, _COUNT, **sizes):
-            scaled = _responses(W, F, C, _LAGS) / np.sqrt(expected)[:, None, None]
-            flat = scaled.reshape(_LAGS, -1)
+            responses = _responses(W, F, C, _LAGS)
+            flat = (responses / np.sqrt(expected)[:, None, None]).reshape(_LAGS, -1)
             seconds.append(flat @ flat.T / flat.shape[1] - np.eye(_LAGS))
-            square = scaled * scaled
+            square = responses * responses
             kurtosis = np.mean(square * square, axis=1) / np.mean(square, axis=1) ** 2
             fourths.append(np.mean(kurtosis, axis=1) / fourth - np.ones(_LAGS))
         for values in (np.array(seconds), np.array(fourths)):

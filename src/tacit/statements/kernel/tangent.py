@@ -107,7 +107,7 @@ def _alike(rng: np.random.Generator) -> dict[str, Any]:
     x = rng.normal(size=(4, 2))
     x2 = 0.8 * x + 0.6 * rng.normal(size=x.shape)
     nu_f, nu_c = 10 ** rng.uniform(-1, 1, size=2)
-    variances = {"nu_w": rng.uniform(0.1, 0.8), "nu_f": nu_f, "nu_c": nu_c}
+    variances = {"nu_w": 10 ** rng.uniform(-2, -0.1), "nu_f": nu_f, "nu_c": nu_c}
     return {"seed": int(rng.integers(2**31)), "x": x, "x2": x2, **variances}
 
 
@@ -121,7 +121,7 @@ _WIDTHS, _COUNT, _SPREAD = (100, 400), 40, 1.6
     "ρ_j = ν_C (j ν_F ν_W^{j−1} + ν_W^j) + ν_F ν_W^j, like 1/√n",
     draw=_alike,
     tolerance=6.0,  # standard deviations
-    mutations=[{"by_w": 0.9}, {"by_w": 1.1}, {"by_f": 0.85}, {"shift": 0}],
+    mutations=[{"by_w": 0.9}, {"by_f": 0.85}, {"shift": 0}],
     instances=8,
 )
 def theorem_3_3_b(

@@ -95,6 +95,7 @@ def equation_59(
     kind="inequality",
     hypotheses={_SLOW: _is_slow},
     mutations=[{"faster": 2.5}],
+    loose={"faster": "B₁ gives away a factor of at least two: a step may be 2/(ρ₀‖A‖²) long"},
     errata=[
         Erratum(
             as_printed="‖I − ηAᵀA D‖ ≤ 1",

@@ -222,5 +222,19 @@ def theorem_8(
     if length > 2 * len(nodes) and (factor, power) == (1.0, 0.5):
         library = extrapolation_bound(nodes, weights, loss=loss, lag=lag, length=length)
         differs = residual(library.sharp, bound)
+        for radius in (0.95, 1.2):
+            options: dict[str, Any] = {"loss": loss, "lag": lag, "length": length, "radius": radius}
+            chain = extrapolation_bound(nodes, weights, **options).theorem
+            differs = max(differs, residual(chain, _chain(nodes, weights, **options)))
         return -differs if differs > 1e-6 else min(found, slack(bound, library.theorem))
     return found
+
+
+def _chain(
+    nodes: Array, weights: Array, *, loss: float, lag: int, length: int, radius: float
+) -> float:
+    """The chain of the proof as corrected, with ρ = 1: its steps are (C.36) and (C.37)."""
+    tau, gain = max(1.0, radius), np.sum(weights)
+    moments = np.sqrt(loss * (1 + tau ** (2 * length) + tau ** (length + 1.0))) / gain
+    distance = moments ** (1 / (2 * len(nodes)))
+    return float(lag * tau ** (lag - 1.0) * gain * distance + tau**lag * np.sqrt(loss))
