@@ -12,6 +12,7 @@ from tacit.statements.kernel import (
     tangent_proof,
     training,
     training_proof,
+    wide_descent,
     wide_networks,
 )
 
@@ -23,5 +24,6 @@ __all__ = [
     "tangent_proof",
     "training",
     "training_proof",
+    "wide_descent",
     "wide_networks",
 ]
