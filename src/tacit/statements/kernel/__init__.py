@@ -12,7 +12,6 @@ from tacit.statements.kernel import (
     tangent_proof,
     training,
     training_proof,
-    wide_descent,
     wide_networks,
 )
 
@@ -24,6 +23,5 @@ __all__ = [
     "tangent_proof",
     "training",
     "training_proof",
-    "wide_descent",
     "wide_networks",
 ]

@@ -77,15 +77,6 @@ def jacobian(W: Array, F: Array, C: Array, x: Array) -> Array:
     return np.array(rows)
 
 
-def tanh_states(W: Array, F: Array, x: Array) -> list[Array]:
-    """h_0, h_1, … of stacked networks with h_t = tanh(W h_{t−1}/√n + F x_t): (networks, n) each."""
-    h, found = np.zeros(W.shape[:2]), []
-    for row in x:
-        h = np.tanh(np.einsum("cij,cj->ci", W, h) / np.sqrt(W.shape[1]) + F @ row)
-        found.append(h)
-    return found
-
-
 def draw_variances(rng: np.random.Generator, most: float = 0.8) -> dict[str, float]:
     """ν_W below `most`; ν_F and ν_C on either side of one."""
     return {
