@@ -192,8 +192,9 @@ def lemma_e_11(
     least, _ = _extremes(factors, mask)
     losses = np.array([loss(at, mask, goal) for at in path])
     falls = [np.sum(velocity(at, mask, goal) ** 2) for at in path]
-    bound = loss(factors, mask, goal) * np.exp(-rate * least**2 * times)
-    return min(slack(losses, bound), slack(rate * least**2 * losses, falls))
+    allowed = rate * least**2
+    bound = loss(factors, mask, goal) * np.exp(-allowed * times)
+    return min(slack(losses, bound), slack(allowed * losses, falls))
 
 
 @statement(

@@ -98,7 +98,7 @@ def equation_22(
     across = kept * (before - (np.sum(along[0] ** 2) - along[1] ** 2))
     parts = end[1] @ u
     rest = np.sum(end[1] ** 2) - np.sum(parts**2)
-    size = float(np.sum(end**2))
+    size = float(np.sum(end**2))  # chosen
     return max(
         residual([*parts, end[0][:, 0] @ u], [*(values / column), column]),
         residual(np.sum(parts**2), column**2 + first, scale=size),
@@ -174,7 +174,7 @@ def equation_28(
     constant = np.full((d, d), 1 / d)
     on_blocks = np.kron(np.eye(n), np.full((s, s), 1 / s))
     one = values[0] * constant + values[1] * (on_blocks - constant)
-    one = one + 0.3 * (np.eye(d) - on_blocks)
+    one = one + 0.3 * (np.eye(d) - on_blocks)  # chosen
     factors = np.stack([one] * L)
     mask = on_blocks > 0
     moved = velocity(factors, mask, np.full((d, d), target))[0]

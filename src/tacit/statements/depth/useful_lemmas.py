@@ -61,8 +61,8 @@ def lemma_f_5(
     `drop` leaves out the last terms: what is left out must then be seen.
     """
     series = flow_series(factors, mask, goal, 26)
-    sizes = [float(np.abs(one).max()) ** (1 / k) for k, one in enumerate(series) if k > 16]
-    end = 1 / (3 * max(sizes))
+    sizes = [np.abs(one).max() ** (1 / k) for k, one in enumerate(series) if k > 16]  # chosen
+    end = 1 / (3 * float(np.max(sizes)))  # chosen
     powers = (time * end) ** np.arange(27 - drop)
     found = np.tensordot(powers, np.stack(series)[: 27 - drop], axes=1)
     kept = np.tensordot(powers, _products(series)[: 27 - drop], axes=1)
@@ -117,7 +117,8 @@ def lemma_f_6(
     above = [below[: k + 1] @ terms[k::-1] for k in range(half)]
     at = pace * time
     found = np.polyval(above[::-1], at) / np.polyval(below[::-1], at)
-    exact = 2 * np.real(np.sum(weights / (time - poles))) + flat * np.exp(-1 / time)
+    added = flat * np.exp(-1 / time)  # chosen: zero where f is analytic
+    exact = 2 * np.real(np.sum(weights / (time - poles))) + added
     return residual(found, exact, scale=float(2 * np.sum(np.abs(weights / (time - poles)))))
 
 

@@ -101,8 +101,15 @@ def _in_errors(gaps: list[Array]) -> float:
     total = variance = 0.0
     for weight, of_width in zip((-0.5, 1.5), gaps, strict=True):
         total = total + weight * np.mean(of_width, axis=0)
-        variance = variance + weight**2 * np.var(of_width, axis=0) / len(of_width)
-    return float(np.max(np.abs(total) / np.sqrt(variance)))
+        variance = variance + weight**2 * np.var(of_width, axis=0) / len(of_width)  # chosen
+    found = float(np.max(np.abs(total) / np.sqrt(variance)))
+    return found if np.isfinite(found) else np.inf
+
+
+def _tau(nu_w: float, nu_f: float, by_w: float, by_f: float, first: float) -> Array:
+    """τ_{t1} and τ_{t2} of (49), (2, steps)."""
+    t = np.arange(_STEPS)
+    return np.stack([first * nu_f * nu_w**t, by_w * t * nu_f * nu_w ** (t - 1.0) + by_f * nu_w**t])
 
 
 @statement(
@@ -137,13 +144,10 @@ def equation_49(
     Inputs have columns of their own and average out. The moments are divided by √(τ τ') and judged
     in standard errors. Those of different times, and of both parts, must be zero.
     """
-    t = np.arange(_STEPS)
-    one = first * nu_f * nu_w**t
-    two = by_w * t * nu_f * nu_w ** (t - 1.0) + by_f * nu_w**t
+    tau = _tau(nu_w, nu_f, by_w, by_f, first).ravel()
     if frozen:
-        one, two = np.full(_STEPS, nu_f), np.ones(_STEPS)
-    tau = np.concatenate([one, two])
-    expected = np.eye(2 * _STEPS) + cross * (1 - np.eye(2 * _STEPS))
+        tau = np.repeat([nu_f, 1.0], _STEPS)
+    expected = np.eye(2 * _STEPS) + cross * (1 - np.eye(2 * _STEPS))  # chosen
     gaps = []
     for width, count in _MANY:
         q = np.concatenate(_draw_responses(seed, width, count, nu_w, nu_f))
@@ -173,7 +177,7 @@ def equation_51(
     equal times t ≥ 1 are judged as well.
     """
     j = np.arange(_STEPS)
-    tau = np.stack([first * nu_f * nu_w**j, by_w * j * nu_f * nu_w ** (j - 1.0) + by_f * nu_w**j])
+    tau = _tau(nu_w, nu_f, by_w, by_f, first)
     x = np.random.default_rng(seed).normal(size=(_STEPS, _INPUTS, 16)) / np.sqrt(_INPUTS)
     expected = np.zeros((2, 16, _STEPS, _STEPS))
     for t, s in np.ndindex(_STEPS, _STEPS):

@@ -207,7 +207,7 @@ def theorem_4_1_constants(
         most = np.linalg.norm(A, 2)
         scale = np.sqrt(nu_c * nu_f) * np.linalg.norm(start)
         bound = factor * most * (np.linalg.norm(y) + initial * most * scale)
-        decay = np.repeat(nu_w ** (np.arange(length) / 2), inputs)[:, None]
+        decay = np.repeat(np.sqrt(nu_w) ** np.arange(length), inputs)[:, None]
         L = first = np.sqrt(nu_c * nu_f) * decay * start
         rate = share * fastest
         for step in range(1, steps + 1):

@@ -1,10 +1,11 @@
 """Displays of appendix C.4: tails of χ², the velocities of B ± Cᵀ and of ‖A‖, and their bounds."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.integrate import quad, solve_ivp
-from scipy.special import gammainc, gammaincc
+from scipy.special import chdtr, chdtrc
 
 from tacit.statements import Erratum, complex_step, residual, slack, statement
 from tacit.statements._shared_numbers import Array
@@ -30,7 +31,7 @@ def equation_c_39(
     ends = size + 2 * np.sqrt(size * x) + 2 * x, size - 2 * np.sqrt(size * x)
     if residual([upper * size, lower * size], ends) > 1e-12:
         return -1.0
-    tails = gammaincc(size / 2, upper * size / 2), gammainc(size / 2, lower * size / 2)
+    tails = chdtrc(size, upper * size), chdtr(size, lower * size)
     return min(slack(tails, np.exp(-x)), slack(upper, 2.25))
 
 
@@ -39,13 +40,9 @@ def _point(rng: np.random.Generator) -> dict[str, Any]:
     return {**student, "target": rng.normal(size=int(rng.integers(2, 6)))}
 
 
-def _velocities(A: Array, B: Array, C: Array, target: Array) -> tuple[Array, Array, Array]:
-    """Minus the gradients of half the loss (3.4), which the proof flows along."""
-    return (
-        -complex_step(lambda at: loss_of(at, B, C, target), A) / 2,
-        -complex_step(lambda at: loss_of(A, at, C, target), B) / 2,
-        -complex_step(lambda at: loss_of(A, B, at, target), C) / 2,
-    )
+def _half_flow(loss_at: Callable[[Array], Any], at: Array) -> Array:
+    """Minus the gradient of half the loss (3.4), which the proof flows along."""
+    return -complex_step(loss_at, at) / 2
 
 
 @statement(
@@ -63,7 +60,8 @@ def equation_c_104(
     half: float = 0.5, across: float = 1.0, sign: float = -1.0,
 ) -> float:  # fmt: skip
     """Complex steps of the loss; products with Y too, as in (C.105)."""
-    _, by_b, by_c = _velocities(A, B, C, target)
+    by_b = _half_flow(lambda at: loss_of(A, at, C, target), B)
+    by_c = _half_flow(lambda at: loss_of(A, B, at, target), C)
     Y, W = C.T - B, C.T + B
     of_y, of_w = np.zeros_like(Y), np.zeros_like(W)
     for i, goal in enumerate(target):
@@ -92,7 +90,7 @@ def equation_c_86(
     A: Array, B: Array, C: Array, target: Array, *, power: float = 1.0, half: float = 0.5
 ) -> float:
     """The trace with A' by complex steps of the loss, and a complex step of ‖A‖² along A'."""
-    by_a, _, _ = _velocities(A, B, C, target)
+    by_a = _half_flow(lambda at: loss_of(at, B, C, target), A)
     lags = [(C @ np.linalg.matrix_power(A, i) @ B).item() for i in range(len(target))]
     terms = np.arange(len(target)) ** power * (np.array(lags) - target) * lags
     along = half * np.imag(np.sum((A + 1e-30j * by_a) ** 2)) / 1e-30
@@ -111,8 +109,13 @@ def _at_the_bounds(rng: np.random.Generator) -> dict[str, Any]:
     if rng.random() < 0.6:
         C = rng.choice([-1.0, 1.0]) * B.T
     A = rng.normal(size=(width, width))
-    if rng.random() < 0.6:
+    kind = int(rng.integers(3))
+    if kind == 1:
         A = np.diag(np.eye(width)[0])  # of rank one: its powers are as large as they can be
+    if kind == 2:  # antisymmetric, and as Y and W are
+        A = np.zeros((width, width))
+        A[0, 1], A[1, 0] = 1.0, -1.0
+        B, C = np.eye(width)[:, :1], np.eye(width)[1:2]
     return {
         "scale": scale, "M1": M1, "M2": M2,
         "A": M2 * scale * A / np.linalg.norm(A),
