@@ -40,7 +40,11 @@ def test_mutations(tacit):
 
 def test_a_failure_is_kept_and_replayed(tacit, monkeypatch):
     right = gradients.population_gradients
-    monkeypatch.setattr(gradients, "population_gradients", lambda *args: [2 * g for g in right(*args)])
+
+    def doubled(*args):
+        return [2 * part for part in right(*args)]
+
+    monkeypatch.setattr(gradients, "population_gradients", doubled)
     done = tacit("verify", "memoryless/equations5-7", "--json")
     assert done.returncode == 1
     (record,) = json.loads(done.stdout)["statements"]
