@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tacit.statements import draw_instance, find_statements
-from tacit.statements.memoryless import loss
+from tacit.statements.memoryless import gradients
 
 
 def test_one_statement(tacit):
@@ -39,8 +39,12 @@ def test_mutations(tacit):
 
 
 def test_a_failure_is_kept_and_replayed(tacit, monkeypatch):
-    right = loss.population_gradients
-    monkeypatch.setattr(loss, "population_gradients", lambda *args: [2 * g for g in right(*args)])
+    right = gradients.population_gradients
+
+    def doubled(*args):
+        return [2 * part for part in right(*args)]
+
+    monkeypatch.setattr(gradients, "population_gradients", doubled)
     done = tacit("verify", "memoryless/equations5-7", "--json")
     assert done.returncode == 1
     (record,) = json.loads(done.stdout)["statements"]
@@ -61,7 +65,7 @@ def test_a_broken_statement_is_no_verdict(tacit, monkeypatch):
     def broken(*args):
         raise ArithmeticError("out of ink")
 
-    monkeypatch.setattr(loss, "population_gradients", broken)
+    monkeypatch.setattr(gradients, "population_gradients", broken)
     done = tacit("verify", "memoryless/equations5-7")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1

@@ -35,8 +35,8 @@ def _downhill(W: Array, w: Array, m: Array, target: float) -> Array:
 def _change(W0: Array, w: Array, m: Array, target: float, tau: float) -> Array:
     """W(τ) − W₀, by one step of the classical method of order four."""
     first = _downhill(W0, w, m, target)
-    second = _downhill(W0 + tau / 2 * first, w, m, target)
-    third = _downhill(W0 + tau / 2 * second, w, m, target)
+    second = _downhill(W0 + tau / 2 * first, w, m, target)  # chosen, as all of the method
+    third = _downhill(W0 + tau / 2 * second, w, m, target)  # chosen
     fourth = _downhill(W0 + tau * third, w, m, target)
     return tau / 6 * (first + 2 * second + 2 * third + fourth)
 

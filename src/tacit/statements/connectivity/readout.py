@@ -1,4 +1,6 @@
-"""The readout at third order, and the case g = 0: (54)–(62), (64)."""
+"""The readout at third order, the case g = 0, and the matrix of singular values: (54)–(79)."""
+
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from tacit.statements.connectivity._shared import (
     overlapping_network,
     third_factors,
 )
+
+_ALIKE = "w and m have the same moments"
 
 
 @statement(
@@ -134,7 +138,8 @@ def equation_61(
     B, beta = inverse_of(W0), 1 / (1 - g**2)
     tau = 5 * fit_radius(g, target)  # chosen
     U, V = third_factors(B, w, m, beta, target)(tau)
-    a = np.sqrt(complex(tau * target)) * _scales(tau, target, beta)[0]
+    series = tau - tau**2 / 2 * beta**2 + tau**3 / 6 * beta**4
+    a = np.sqrt(complex(target * series))
     c = tau**3 / 6 * target**3 * beta**2 / a
     expected = np.array([a * beta**power + c * beta**gamma_power, 0])
     output = w @ np.linalg.solve(np.eye(len(w)) - W0 - (U @ V.T).real, m)
@@ -143,3 +148,95 @@ def equation_61(
         residual([w @ B @ U, V.T @ B @ m], [expected, expected]),
         residual(output, (w @ B @ U @ np.linalg.solve(core, V.T @ B @ m)).real),
     )
+
+
+def _unlike(rng: np.random.Generator) -> dict[str, Any]:
+    instance = limit_network(rng)
+    return {**instance, "target": abs(instance["target"])}
+
+
+def _early_network(rng: np.random.Generator) -> dict[str, Any]:
+    instance = limit_network(rng, alike=True)
+    return {**instance, "target": abs(instance["target"]), "time": float(rng.uniform(0.05, 0.5))}
+
+
+def _same_moments(W0: Array, w: Array, m: Array) -> bool:
+    inverse = inverse_of(W0)
+    U, values, Vt = np.linalg.svd(inverse)
+    powers = values[:, None] ** (2.0 * np.arange(6))
+    return residual((U.T @ w) ** 2 @ powers, (Vt @ m) ** 2 @ powers) < 1e-9
+
+
+@statement(
+    "connectivity/equation71",
+    place="(71), (76), (77)",
+    words="the squared singular values of UVᵀ are the eigenvalues of P = [p q; q r]² = "
+    "[p² + q², q(p + r); q(p + r), q² + r²], whose determinant is (pr − q²)²",
+    draw=_early_network,
+    tolerance=1e-9,
+    hypotheses={LIMIT: is_limit, _ALIKE: _same_moments},
+    mutations=[{"outer": 2}, {"inner": 1}],
+    without={_ALIKE: lambda rng: {**_early_network(rng), **_unlike(rng)}},
+    errata=[
+        Erratum(
+            place="(71)",
+            as_printed="P = [p q; q r]² = [p² + q², q(p + r); q(p + r), q² + r²]², squared again",
+            as_corrected="no square outside the last matrix, which is already the square",
+            constants={"outer": 2},
+        )
+    ],
+)
+def equation_71(
+    W0: Array, w: Array, m: Array, g: float, target: float, time: float, *,
+    outer: int = 1, inner: int = 2,
+) -> float:  # fmt: skip
+    """The product VᵀV UᵀU and the singular values of UVᵀ against both forms."""
+    B, beta = inverse_of(W0), 1 / (1 - g**2)
+    U, V = (side.real for side in third_factors(B, w, m, beta, target)(time / beta**2))
+    P = V.T @ V @ U.T @ U
+    (p, q), (_, r) = U.T @ U
+    square = np.array([[p**2 + q**2, q * (p + r)], [q * (p + r), q**2 + r**2]])
+    singular = np.linalg.svd(U @ V.T, compute_uv=False)[:2]
+    # Symmetric functions, because the eigenvalues of P differ by orders of magnitude.
+    return max(
+        residual(P, np.linalg.matrix_power(square, outer)),
+        residual(P, np.linalg.matrix_power(np.array([[p, q], [q, r]]), inner)),
+        residual(np.trace(P), np.sum(singular**2)),
+        residual((p * r - q**2) ** 2, np.prod(singular**2)),
+    )
+
+
+def _very_early_network(rng: np.random.Generator) -> dict[str, Any]:
+    instance = _early_network(rng)
+    beta = 1 / (1 - instance["g"] ** 2)
+    natural = 1 / max(1.0, instance["target"] * np.sqrt(beta))
+    return {**instance, "time": float(rng.uniform(0.02, 0.05)) * natural}
+
+
+def _late_network(rng: np.random.Generator) -> dict[str, Any]:
+    return {**_very_early_network(rng), "time": float(rng.uniform(1.0, 1.5))}
+
+
+@statement(
+    "connectivity/equation78",
+    place="(78), (79)",
+    words="for small τ the squared singular values of UVᵀ are Tr P − |P|/Tr P and |P|/Tr P",
+    draw=_very_early_network,
+    tolerance=1e-4,  # the relative error of both is |P|/(Tr P)², of fourth order in τ
+    hypotheses={LIMIT: is_limit, "τ is small": lambda time: time < 0.1},
+    mutations=[{"first": 1.01}, {"second": 1.01}, {"power": 1.001}],
+    without={"τ is small": _late_network},
+)
+def equation_78(
+    W0: Array, w: Array, m: Array, g: float, target: float, time: float, *,
+    first: float = 1.0, second: float = 1.0, power: float = 1.0,
+) -> float:  # fmt: skip
+    """Singular values of the product UVᵀ: their excess over Tr P for s₊, s₋² itself for s₋."""
+    B, beta = inverse_of(W0), 1 / (1 - g**2)  # chosen: true for the factors of any β and τ
+    U, V = (side.real for side in third_factors(B, w, m, beta, target)(time / beta**2))  # chosen
+    P = V.T @ V @ U.T @ U
+    # The determinant from a QR decomposition: the two products are nearly singular.
+    root = np.prod(np.abs([np.diag(np.linalg.qr(side)[1]) for side in (U, V)]))
+    ratio = root**2 / np.trace(P) ** power
+    high, low = np.linalg.svd(U @ V.T, compute_uv=False)[:2] ** 2
+    return max(residual(np.trace(P) - high, first * ratio), residual(low, second * ratio))

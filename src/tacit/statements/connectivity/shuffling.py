@@ -183,7 +183,7 @@ def equation_86(
     y = target**2 * beta ** (1 + mixed_power) / np.sqrt(12) * np.array([0, 0, 1, -(beta**2) / 4])
     expected = np.moveaxis(np.array([[x, y], [y, np.zeros(4)]]), -1, 0)
     units = (reach ** np.arange(4.0))[:, None, None]
-    tau = 5 * reach
+    tau = 5 * reach  # chosen
     U, V = factors(tau)
     a = np.sqrt(
         complex(tau * target - tau**2 / 2 * target * beta**2 + tau**3 / 6 * target * beta**4)

@@ -1,4 +1,4 @@
-"""The traces of BBᵀ and BBBᵀ as sums over powers of J: (108) and (109)."""
+"""The mean of B and the traces of BBᵀ and BBBᵀ, as sums over powers of J: (108) and (109)."""
 
 from typing import Any
 
@@ -91,3 +91,31 @@ def equation_109(
     powers = np.arange(_TERMS)
     total = np.sum((powers + more) * g ** (exponent * powers))
     return max(counted, residual(total, (1 - g**2) ** -power))
+
+
+@statement(
+    "connectivity/mean-of-B",
+    place="section S4.5, the mean of B under the braces",
+    words="E[B_ii] = 1 + g²/((1 − g²)N) + O(1/N²): each even power of J adds g^K/N",
+    draw=_strength,
+    tolerance=1e-9,
+    hypotheses=_STABLE,
+    mutations=[{"power": 2.02}, {"factor": 1.01}, {"count": 1.01}],
+    errata=[
+        Erratum(
+            place="(83), (87)",
+            as_printed="E[B_ij] = δ_ij (1 + 1/N)",
+            as_corrected="δ_ij (1 + O(1/N)): the term is g²/((1 − g²)N). Only its order matters "
+            "there",
+            constants={"ones": True},
+        )
+    ],
+)
+def mean_of_B(
+    g: float, *, power: float = 2.0, factor: float = 1.0, count: float = 1.0, ones: bool = False
+) -> float:
+    """Counts of pairings that leave K/2 indices free, for K ≤ 8, and the sum over even K."""
+    counted = [matching_counts((False,) * K)[K // 2] for K in range(2, 2 * _COUNTED + 1, 2)]
+    total = np.sum(g ** (power * np.arange(1, _TERMS)))
+    closed = 1.0 if ones else factor * g**2 / (1 - g**2)
+    return max(residual(counted, [count] * _COUNTED), residual(total, closed))

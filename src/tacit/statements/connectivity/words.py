@@ -111,7 +111,7 @@ def equation_104(
     square = np.abs(J) ** times
     chained = matrix_power(square, K) @ np.ones(len(J))
     classes = matching_counts((False,) * K + (True,) * L)
-    order = slope * (L - K) / 2 + least
+    order = slope * ((L - K) // 2) + least
     return max(
         residual(sum_over_indices(J, whole), np.trace(matrix_power(J, K) @ matrix_power(J.T, L))),
         residual(

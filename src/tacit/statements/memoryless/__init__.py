@@ -6,6 +6,7 @@ Equation numbers are those of the whole paper, where the supplement continues th
 
 # Importing a topic registers its statements.
 from tacit.statements.memoryless import (
+    gradients,
     long_sequences,
     loss,
     proofs,
@@ -14,6 +15,7 @@ from tacit.statements.memoryless import (
 )
 
 __all__ = [
+    "gradients",
     "long_sequences",
     "loss",
     "proofs",

@@ -4,16 +4,17 @@ import numpy as np
 
 from tacit.statements._shared_numbers import Array
 
-_STEP, _FIRST, _MOST = 0.02, 30, 4000  # steps of one size, and steps in all
+_STEP, _FIRST, _MOST = 0.02, 30, 1500  # steps of one size, and steps in all
+_LONGEST = 0.3  # a step, later on
 
 
-def loss_and_gradients(
+def errors_and_gradients(
     A: Array, B: Array, C: Array, target: Array, length: int
 ) -> tuple[float, Array, Array, Array]:
-    """The loss (4) and its gradients, by reverse accumulation through the recursion.
+    """The squared errors in (4), and the gradients of the loss.
 
-    The adjoint of lag j's error is passed back from the last lag to the first, which is not the
-    double sum of (7).
+    They come by reverse accumulation through the recursion: the adjoint of lag j's error is passed
+    back from the last lag to the first, which is not the double sum of (7).
     """
     states = [B]
     for _ in range(1, length):
@@ -27,34 +28,33 @@ def loss_and_gradients(
         adjoint = C.T @ errors[j] + A.T @ adjoint
         if j > 0:
             gradient_A += adjoint @ states[j - 1].T
-    loss = 0.5 * sum(float(np.sum(error**2)) for error in errors)
-    return loss, gradient_A, adjoint, gradient_C
+    return sum(float(np.vdot(error, error)) for error in errors), gradient_A, adjoint, gradient_C
 
 
 def descend(
     A: Array, B: Array, C: Array, target: Array, length: int, *, until: float
 ) -> tuple[Array, Array, Array]:
-    """Gradient descent on (4) until the loss is small, or until the steps are used up.
+    """Gradient descent on (4) until 2L < `until`, or until the steps are used up.
 
     Near its zeros the loss is of fourth order, where steps of one size are too slow. After a while
-    the sizes are those of Barzilai and Borwein, and at most 0.3 in length. The theorem needs no
-    more than steps along the gradient.
+    the sizes are those of Barzilai and Borwein, with a longest step. The theorem needs no more than
+    steps along the gradient.
     """
     size, before = _STEP, np.zeros((2, 0))
     for count in range(_MOST):
-        loss, *gradients = loss_and_gradients(A, B, C, target, length)
+        squares, *gradients = errors_and_gradients(A, B, C, target, length)
         here = np.stack(
             [np.concatenate([part.ravel() for part in parts]) for parts in ((A, B, C), gradients)]
         )
         slope = float(np.linalg.norm(here[1]))
-        if loss < until or slope < 1e-15:
+        if squares < until or slope < 1e-15:
             break
         if count > _FIRST:
             step, change = here - before
             bend = step @ change
             if bend > 0:
                 size = (step @ step) / bend if count % 2 else bend / (change @ change)
-            size = min(size, 0.3 / slope)
+            size = min(size, _LONGEST / slope)
         before = here
         A, B, C = (
             part - size * gradient for part, gradient in zip((A, B, C), gradients, strict=True)

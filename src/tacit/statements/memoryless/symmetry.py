@@ -64,7 +64,7 @@ def _unsymmetric_target(rng: np.random.Generator) -> dict[str, Any]:
 def _slack_after_descent(
     start: Mapping[str, Any], sign: float, loss_factor: float, exponent_more: float, until: float
 ) -> float:
-    """How far later lags stay below ‖A‖^{j−2} √(2L), and below 10 √`until` once L < `until`.
+    """How far later lags stay below ‖A‖^{j−2} √(2L), and below `_ALLOWED` √`until` at the end.
 
     It is negative if symmetry is lost, or if the descent does not converge.
     """
@@ -74,16 +74,17 @@ def _slack_after_descent(
     if asymmetry > 1e-7:  # rounding errors grow along the way
         return -asymmetry
     errors = lag_errors(A, B, C, target, 3 * len(A))
-    loss = 0.5 * np.sum(errors[:length] ** 2)
+    squares = np.sum(errors[:length] ** 2)
+    loss = 0.5 * squares
     lags = np.arange(2, len(errors))
     later = np.linalg.norm(errors[lags], 2, axis=(1, 2))
     largest = np.linalg.norm(A, 2)
     bound = largest ** (lags - 2.0 + exponent_more) * np.sqrt(loss_factor * loss)
-    converged = until - loss if loss >= until else 1.0
-    return min(slack(later, bound), slack(later, 10 * np.sqrt(until)), float(converged))
+    return min(slack(later, bound), slack(later, _ALLOWED * np.sqrt(until)), slack(squares, until))
 
 
-_SMALL, _SMALL_FOR_MATRICES = 1e-12, 1e-8
+_SMALL, _SMALL_FOR_MATRICES = 1e-12, 1e-8  # the sum of squared errors at the end
+_ALLOWED = 10.0
 _WRONG_BOUNDS: list[dict[str, Any]] = [{"loss_factor": 1.8}, {"exponent_more": 0.2}]
 
 
@@ -115,7 +116,7 @@ def theorem_6_1(
     A: Array, B: Array, C: Array, target: Array, length: int, *,
     loss_factor: float = 2.0, exponent_more: float = 0.0,
 ) -> float:  # fmt: skip
-    """Descent until L < 1e-12, then responses far beyond k, all below 1e-5.
+    """Descent until 2L < 1e-12, then responses far beyond k, all below 1e-5.
 
     The theorem is about the limit, where L = 0. The bound holds at every loss and follows from the
     proof: C A^j B = (AB)ᵀ A^{j−2} (AB) for a symmetric student, and ‖AB‖² = C A² B is one of the
@@ -151,7 +152,7 @@ def theorem_6_1_mimo(
     A: Array, B: Array, C: Array, target: Array, length: int, *,
     loss_factor: float = 2.0, exponent_more: float = 0.0,
 ) -> float:  # fmt: skip
-    """As for one input and one output, in spectral norms and until L < 1e-8."""
+    """As for one input and one output, in spectral norms and until 2L < 1e-8."""
     start = {"A": A, "B": B, "C": C, "target": target, "length": length}
     return _slack_after_descent(start, 1.0, loss_factor, exponent_more, _SMALL_FOR_MATRICES)
 
@@ -177,7 +178,7 @@ def remark_6_2(
     A: Array, B: Array, C: Array, target: Array, length: int, *,
     loss_factor: float = 2.0, exponent_more: float = 0.0, sign: float = -1.0,
 ) -> float:  # fmt: skip
-    """Descent until L < 1e-12, then responses far beyond k; B = sign · Cᵀ must be kept."""
+    """Descent until 2L < 1e-12, then responses far beyond k; B = sign · Cᵀ must be kept."""
     start = {"A": A, "B": B, "C": C, "target": target, "length": length}
     return _slack_after_descent(start, sign, loss_factor, exponent_more, _SMALL)
 
