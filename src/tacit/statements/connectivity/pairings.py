@@ -145,7 +145,7 @@ def equation_116(
             place="(117)",
             as_printed="the lower row begins with i_2 i_3, below i_2 i_3 in the upper row",
             as_corrected="it begins with i_3 i_4: [i_1; i_2] is gone, [i_2; i_3] comes first",
-            constants={"shift": 0},
+            constants={"shifted": False},
             gravity="misprint",
             right_in="(118), which follows from the right form",
         )
@@ -153,7 +153,7 @@ def equation_116(
 )
 def equation_119(
     J: Array, powers: Array, balanced: Array, *,
-    times: int = 2, more: int = 0, less: int = 0, shift: int = 1,
+    times: int = 2, more: int = 0, less: int = 0, shifted: bool = True,
 ) -> float:  # fmt: skip
     """Sums over all indices against traces of products, and a count of all pairings.
 
@@ -167,7 +167,7 @@ def equation_119(
     rows = [
         pairs_of(
             i[1:] + middle + l[1:-1] + i[1:2],
-            (i[2:] if shift else i[1:-1]) + j[:1] + below + l[:1] + l[:-1],
+            (i[2:] if shifted else i[1:-1]) + j[:1] + below + l[:1] + l[:-1],
         ),
         pairs_of(
             i[-1:] + middle + l[1 : 1 + d - a] + i[-1:], j[:1] + below + l[:1] + l[: 1 + d - a]

@@ -183,6 +183,9 @@ def _same_moments(W0: Array, w: Array, m: Array) -> bool:
             as_printed="P = [p q; q r]² = [p² + q², q(p + r); q(p + r), q² + r²]², squared again",
             as_corrected="no square outside the last matrix, which is already the square",
             constants={"outer": 2},
+            gravity="misprint",
+            right_in="the first form in (71); (76), (77)",
+            glyph="the exponent outside the last matrix",
         )
     ],
 )
@@ -191,8 +194,8 @@ def equation_71(
     outer: int = 1, inner: int = 2,
 ) -> float:  # fmt: skip
     """The product VᵀV UᵀU and the singular values of UVᵀ against both forms."""
-    B, beta = inverse_of(W0), 1 / (1 - g**2)
-    U, V = (side.real for side in third_factors(B, w, m, beta, target)(time / beta**2))
+    B, beta = inverse_of(W0), 1 / (1 - g**2)  # chosen: true for the factors of any β and τ
+    U, V = (side.real for side in third_factors(B, w, m, beta, target)(time / beta**2))  # chosen
     P = V.T @ V @ U.T @ U
     (p, q), (_, r) = U.T @ U
     square = np.array([[p**2 + q**2, q * (p + r)], [q * (p + r), q**2 + r**2]])

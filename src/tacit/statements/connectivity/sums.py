@@ -108,6 +108,9 @@ def equation_109(
             as_corrected="δ_ij (1 + O(1/N)): the term is g²/((1 − g²)N). Only its order matters "
             "there",
             constants={"ones": True},
+            gravity="misprint",
+            right_in="(98), which has O(1/N)",
+            glyph="an O before 1/N, which may be lost",
         )
     ],
 )

@@ -148,6 +148,9 @@ def _is_fitted(end: Array, target: Array) -> bool:
     hypotheses={_ZERO_LOSS: _is_fitted, _NONZERO: lambda values: bool(np.all(values != 0))},
     mutations=[{"outside": 2.2}, {"under_root": 3.0}, {"factor": 0.9}],
     without={_ZERO_LOSS: _not_yet_aligned},
+    loose={
+        "np.sqrt(column**2": "where |b₁(0)|⁴ counts, the starts come less near to the bound",
+    },
 )
 def theorem_3_1(
     factors: Array, values: Array, end: Array, *,
