@@ -34,11 +34,9 @@ def test_a_report_is_written_again_from_what_is_stored(lamps, monkeypatch):
     assert not lamps.log.exists()  # nothing was computed
 
 
-def test_results_without_a_page_of_their_own_get_one_from_the_store(lamps):
-    # A store is found again by an experiment that tacit knows; this one it has to be told of.
+def test_without_its_page_a_file_of_ones_own_shows_the_figure_that_is_there(lamps):
     folder = lamps.folder / "results" / "mine" / "lamp"
     (folder / "page.json").unlink()
-    (folder / "broken").mkdir()
     (lamps.folder / "results" / "mine" / "bad").mkdir()
     (lamps.folder / "results" / "mine" / "bad" / "claims.json").write_text("{")
     done = lamps("report")
@@ -65,6 +63,7 @@ def test_wrong_use_is_one_sentence_and_exit_2(tacit, options, words):
     assert done.stdout == ""
 
 
+@pytest.mark.drawn
 def test_figures_for_papers(lamps):
     options = ["--seeds", "5", "--set", "power=1,3", "--into", "out"]
     done = lamps("figure", "lamp.py", *options, "--format", "pdf", "--panel", "a")

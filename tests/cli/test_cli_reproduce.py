@@ -135,6 +135,7 @@ def test_programs_of_one_experiment_are_let_go_before_the_next(own: Path, tmp_pa
     assert len(freed) == 1  # between the two; after the last, the process ends anyway
 
 
+@pytest.mark.drawn
 def test_plotly_is_not_needed(own: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)  # as if it were not installed
     done = tacit("reproduce", "coin.py", cwd=tmp_path)
@@ -214,6 +215,7 @@ def test_an_unexpected_verdict_exits_with_1(tmp_path: Path):
     assert (tmp_path / "elsewhere" / "mine" / "coin" / "claims.json").exists()
 
 
+@pytest.mark.drawn
 def test_undecided_claims_exit_with_3_and_show_on_the_figure(own: Path, tmp_path: Path):
     done = tacit("reproduce", "coin.py", "--preset", "smoke", cwd=tmp_path)
     assert done.returncode == 3

@@ -199,7 +199,7 @@ def test_colours_diverge_equally_from_the_centre():
     assert linear.places() == pytest.approx(np.array([[1 / 3, 1]]))
 
 
-def test_grid_letters_and_banner():
+def test_grid_letters_and_notice():
     figures = {n: Figure("t", [panel()] * n) for n in (1, 2, 3, 4, 5, 28)}
     assert [f.shape for f in figures.values()] == [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (10, 3)]
     assert Figure("t", [panel()] * 3, columns=2).shape == (2, 2)

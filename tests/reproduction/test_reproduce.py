@@ -19,6 +19,7 @@ from tacit.reproduction import (
 from tacit.store import StoreError
 
 
+@pytest.mark.drawn
 def test_end_to_end(run, tmp_path):
     result = run()
     folder = tmp_path / "results" / "toy" / "die"

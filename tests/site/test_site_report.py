@@ -9,6 +9,7 @@ import pytest
 from tacit.draw import THUMBNAIL, Axis, Figure, Line, Panel, figure_to_dict
 from tacit.site import read_entries, write_report
 from tacit.site._claims import views
+from tacit.site._statements import _places
 
 
 def pages(folder):
@@ -161,10 +162,15 @@ def test_without_plotly_the_page_shows_the_file(results, read, monkeypatch):
     assert not (results.folder / "report" / "plotly.min.js").exists()
 
 
-@pytest.mark.parametrize("drawn", [{}, [], {"panels": [{}], "ours": []}, "figure"])
+NO_TICKS = {"label": "x", "scale": "log", "limits": [0, None], "ticks": None, "threshold": 1}
+
+
+@pytest.mark.parametrize("drawn", [[1], {"panels": [{}], "ours": []}, "figure", NO_TICKS])
 def test_a_record_that_is_no_figure_leaves_the_claims(results, read, drawn):
-    results.add(drawn=drawn)
-    write_report(results.folder)
+    folder, told = results.add(drawn=drawn, remarks=3, outcomes=4, parameters=5), []
+    write_report(results.folder, on_skip=lambda path, reason: told.append((path, reason)))
+    assert [path for path, _ in told] == [folder / "page.json"]
+    assert "its figure cannot be drawn: this is no record of a figure" in told[0][1]
     page = read(results.folder / "report" / "mine-fig1.html")
     assert page.texts("p", "none") == ["This run left no figure."]
     assert len(page.texts("article", "claim")) == 1
@@ -230,6 +236,16 @@ def test_unreadable_files_are_named_and_skipped(results):
     assert "received list, a JSON object was expected" in told["list"]
     with pytest.warns(UserWarning, match=r"skipped .*claims\.json: "):
         read_entries(results.folder)
+
+
+def test_a_record_does_not_choose_which_file_is_run(results, tmp_path):
+    evil = tmp_path / "evil.py"
+    evil.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    folder = results.add("mine/fig1", drawn={})
+    (folder / "page.json").unlink()
+    (folder / "claims.json").write_text(json.dumps({"experiment": str(evil), "claims": []}))
+    write_report(results.folder)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_page_that_belongs_to_other_claims_is_not_believed(results):
@@ -304,3 +320,5 @@ def test_statements_stand_with_their_margins_and_errata(results, read):
     assert "statements.html#memoryless-lemma3.1" in [tag[1].get("href") for tag in tested]
     errata = read(results.folder / "report" / "errata.html")
     assert errata.texts("article", "erratum")
+    words = "Lemmas 3.1 and A.1, (4); Theorem 2, proof"
+    assert _places(words) == {"lemma 3.1", "lemma A.1", "(4)", "theorem 2"}

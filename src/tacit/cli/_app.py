@@ -460,6 +460,14 @@ def verify_command(
         Path | None,
         typer.Option("--errata", metavar="FILE", help="Write the page of errata to this file."),
     ] = None,
+    sharpness: Annotated[
+        Path | None,
+        typer.Option(
+            "--sharpness",
+            metavar="FILE",
+            help="Write how sharp the checks are: FILE.md from the record, FILE.json anew (slow).",
+        ),
+    ] = None,
     results: Results = None,
     as_json: AsJson = False,
 ) -> int:
@@ -475,6 +483,7 @@ def verify_command(
         mutations=mutations,
         replay_file=replay_file,
         errata=errata,
+        sharpness=sharpness,
         results=results,
         as_json=as_json,
     )

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 LEGENDS = ("best", "outside", None)
 _NARROWEST = 2.2  # inches that a panel needs to be read
-_SQUAT = 0.72  # height of a panel over its width
+_SQUAT, _WORDS = 0.6, 0.75  # height of axes over a panel's width; inches for words around them
 _PARTS = re.compile(r"[:;,()]")  # what sets the parts of a title apart
 
 
@@ -234,7 +234,7 @@ class Figure:
         """
         columns = max(1, min(self.shape[1], int(width / _NARROWEST)))
         rows = math.ceil(len(self.panels) / columns)
-        height = rows * _SQUAT * width / columns
+        height = rows * (_SQUAT * width / columns + _WORDS)
         return replace(
             self, title="", caption="", notice=None, columns=columns, size=(width, height)
         )

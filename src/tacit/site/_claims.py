@@ -114,7 +114,7 @@ def standing(entries: Iterable[Entry]) -> dict[str, list[bool | None]]:
     for claim in (claim for entry in listed for claim in entry.claims["claims"]):
         try:
             found.append(Claim.from_dict(claim))
-        except (AttributeError, TypeError, ValueError):
+        except (AttributeError, OverflowError, TypeError, ValueError):
             found.append(None)  # of another state of tacit; it is shown as it is
     whole = iter(decide_all([claim for claim in found if claim is not None]))
     flat = []

@@ -3,20 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tacit.claims import Claim, Movement, compare
+from tacit.site._card import Card
 from tacit.site._entries import Entry, OnSkip, read_entries
-
-if TYPE_CHECKING:
-    from tacit.site._report import Card
 
 
 @dataclass(frozen=True)
 class Pair:
     """An experiment of both folders; `remark` says what makes the two hard to compare."""
 
-    card: "Card"
+    card: Card
     moved: list[Movement]
     remark: str
 
@@ -37,7 +34,7 @@ class Compared:
     there: list[str]
 
 
-def compared(cards: Sequence["Card"], other: Path, on_skip: OnSkip) -> Compared:
+def compared(cards: Sequence[Card], other: Path, on_skip: OnSkip) -> Compared:
     """What moved from the results in `other` to these; what changed most comes first."""
     before = {entry.id: entry for entry in read_entries(other, on_skip=on_skip)}
     both = [card for card in cards if card.entry.id in before]
@@ -53,7 +50,7 @@ def compared(cards: Sequence["Card"], other: Path, on_skip: OnSkip) -> Compared:
     )
 
 
-def _pair(card: "Card", was: Entry) -> Pair:
+def _pair(card: Card, was: Entry) -> Pair:
     presets = [str(entry.claims.get("preset")) for entry in (was, card.entry)]
     remark = f"preset {presets[0]} there, {presets[1]} here" if presets[0] != presets[1] else ""
     try:
@@ -61,7 +58,7 @@ def _pair(card: "Card", was: Entry) -> Pair:
             [Claim.from_dict(claim) for claim in entry.claims["claims"]]
             for entry in (card.entry, was)
         )
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, OverflowError, TypeError, ValueError):
         return Pair(card, [], "claims of another state of tacit, which cannot be compared")
     machine = card.entry.claims.get("rounding") == was.claims.get("rounding")
     return Pair(card, compare(now, then, same_machine=machine), remark)

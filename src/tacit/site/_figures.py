@@ -34,13 +34,10 @@ class Shown:
         return f"window.tacitPlots = {text};\n"
 
 
-def shown_figure(record: Any) -> Shown | None:
-    """The figure of a page's record; None if it holds none that can be drawn."""
-    try:
-        figure = figure_from_dict(record)
-        panels, key = to_web(figure)
-    except (ValueError, OverflowError):
-        return None
+def shown_figure(record: Any) -> Shown:
+    """The figure of a page's record; a `ValueError` if it is none."""
+    figure = figure_from_dict(record)
+    panels, key = to_web(figure)
     return Shown(figure, panels, key)
 
 

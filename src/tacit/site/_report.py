@@ -1,21 +1,21 @@
 """The report: a folder of pages that needs nothing else, made of a folder of results."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tacit._files import FileKindError, folder_within, write_atomically
+from tacit._files import FileKindError, WriteError, folder_within, write_atomically
 from tacit._version import __version__
 from tacit.draw import THUMBNAIL
-from tacit.reproduction import PAGE_FILE, digest_of_text
-from tacit.site._claims import KINDS, ClaimView, counts, duration, standing, views, words
+from tacit.reproduction import PAGE_FILE, digest_of_text, experiment_ids
+from tacit.site._card import Card
+from tacit.site._claims import KINDS, counts, standing, views
 from tacit.site._comparison import compared
 from tacit.site._entries import Entry, OnSkip, _warn, read_entries
 from tacit.site._figures import (
-    Shown,
     make_thumbnail,
     plotly_script,
     shown_figure,
@@ -30,72 +30,6 @@ PAGES = "report"
 
 _ASSETS = ("style.css", "report.js")
 _KINDS_OF_FILES = (".html", ".js", ".png", ".svg", ".css")
-
-
-@dataclass
-class Card:
-    """An experiment as the templates see it."""
-
-    entry: Entry
-    claims: list[ClaimView]
-    shown: Shown | None = None
-    picture: str | None = None
-    static: tuple[int, int] | None = None  # the size of the figure's own file, if it is shown
-    tests: list[StatementView] = field(default_factory=list)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many claims are of which kind."""
-        return counts(self.claims)
-
-    @property
-    def states(self) -> str:
-        """The kinds of answers there are, for the filters."""
-        return " ".join(kind for kind, count in self.counts.items() if count)
-
-    @property
-    def time(self) -> str:
-        """How long it took."""
-        return duration(self.entry.seconds)
-
-    def text(self, name: str) -> str:
-        """A field of its claims' record, as text."""
-        return words(self.entry.claims.get(name), "")
-
-    @property
-    def outcomes(self) -> str:
-        """How its cells ended."""
-        found = self.entry.claims.get("outcomes")
-        pairs = found.items() if isinstance(found, Mapping) else ()
-        return ", ".join(f"{count} {name}" for name, count in pairs)
-
-    @property
-    def parameters(self) -> list[dict[str, str]]:
-        """Each parameter with what is known of it."""
-        listed = self.entry.page.get("parameters")
-        if isinstance(listed, list) and all(isinstance(one, dict) for one in listed):
-            names = ("name", "value", "doc", "allowed")
-            return [{name: words(one.get(name), "") for name in names} for one in listed]
-        found = self.entry.claims.get("parameters")
-        pairs = found.items() if isinstance(found, Mapping) else ()
-        return [{"name": str(k), "value": words(v), "doc": "", "allowed": ""} for k, v in pairs]
-
-    @property
-    def command(self) -> str:
-        """What runs it again."""
-        return words(self.entry.page.get("command"), f"tacit reproduce {self.entry.id}")
-
-    @property
-    def origin(self) -> list[tuple[str, str]]:
-        """Where its numbers come from, in pairs of words."""
-        found = self.entry.page.get("origin")
-        origin = found if isinstance(found, Mapping) else {}
-        versions = origin.get("versions")
-        pairs = versions.items() if isinstance(versions, Mapping) else ()
-        said = [(name, _joined(origin.get(name))) for name in ("commit", "device", "precision")]
-        said.append(("versions", ", ".join(f"{name} {version}" for name, version in pairs)))
-        said.append(("rounding", self.text("rounding")))
-        return [(name, text) for name, text in said if text]
 
 
 def write_report(
@@ -120,7 +54,10 @@ def write_report(
       claims, because nothing else has changed.
     - `on_skip`: told the path of a file that is left out, and the reason.
     """
-    entries = [_with_page(entry, results) for entry in read_entries(results, on_skip=on_skip)]
+    entries = [
+        _with_page(entry, results) if only in (None, entry.id) else entry
+        for entry in read_entries(results, on_skip=on_skip)
+    ]
     return _Builder(results, into or results, entries, on_skip).write(against=against, only=only)
 
 
@@ -190,13 +127,20 @@ class _Builder:
         if not anew and picture.is_file():
             card.picture = picture.name
             return
-        card.shown = shown_figure(card.entry.page.get("figure"))
-        if card.shown is not None:
-            self.kept.add(picture)
-            make_thumbnail(card.shown, picture)
-            card.picture = picture.name
-            if interactive:
-                self._put(f"figures/{card.entry.slug}.js", card.shown.script.encode())
+        record = card.entry.page.get("figure")
+        try:
+            card.shown = shown_figure(record) if record else None
+            if card.shown is not None:
+                self.kept.add(picture)
+                make_thumbnail(card.shown, picture)
+                card.picture = picture.name
+        except WriteError:
+            raise
+        except Exception as error:  # received from elsewhere, perhaps: the others go on
+            self.on_skip(card.entry.folder / PAGE_FILE, f"its figure cannot be drawn: {error}")
+            card.shown = None
+        if card.shown is not None and interactive:
+            self._put(f"figures/{card.entry.slug}.js", card.shown.script.encode())
         drawn = card.entry.folder / "figure.svg"
         if (card.shown is None or not interactive) and drawn.is_file() and not drawn.is_symlink():
             data = drawn.read_bytes()
@@ -230,14 +174,20 @@ class _Builder:
 
 
 def _with_page(entry: Entry, results: Path) -> Entry:
-    """The entry with what its page shows, made of the store where a run has not written it."""
-    if entry.page:
+    """The entry with what its page shows, made of the store where a run has not written it.
+
+    Only of experiments that tacit knows by their names: a record that was received must not choose
+    which file is run. And only if the store gives the run that the claims are of.
+    """
+    if entry.page or entry.id not in experiment_ids() or entry.folder != results / entry.id:
         return entry
     try:
-        from tacit.reproduction import page_record, stored_run
+        from tacit.reproduction import in_words, page_record, stored_run
         from tacit.store import Store
 
         made = stored_run(entry.id, results=results)
+        if in_words(made.experiment) != entry.claims.get("parameters"):
+            return entry
         page = page_record(made, Store.existing(made.path / "store", read_only=True))
         page = {**page, "claims": entry.digest, "finished": None}
         text = f"{json.dumps(page, allow_nan=False, ensure_ascii=False)}\n".encode()
@@ -265,7 +215,3 @@ def _templates() -> Any:
 
 def _ordered(statements: Sequence[StatementView]) -> list[str]:
     return list(dict.fromkeys(one.paper for one in statements))
-
-
-def _joined(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else words(value, "")
