@@ -63,6 +63,7 @@ def test_wrong_use_is_one_sentence_and_exit_2(tacit, options, words):
     assert done.stdout == ""
 
 
+@pytest.mark.drawn
 def test_figures_for_papers(lamps):
     options = ["--seeds", "5", "--set", "power=1,3", "--into", "out"]
     done = lamps("figure", "lamp.py", *options, "--format", "pdf", "--panel", "a")

@@ -9,6 +9,7 @@ import pytest
 from tacit.draw import THUMBNAIL, Axis, Figure, Line, Panel, figure_to_dict
 from tacit.site import read_entries, write_report
 from tacit.site._claims import views
+from tacit.site._statements import _places
 
 
 def pages(folder):
@@ -319,3 +320,5 @@ def test_statements_stand_with_their_margins_and_errata(results, read):
     assert "statements.html#memoryless-lemma3.1" in [tag[1].get("href") for tag in tested]
     errata = read(results.folder / "report" / "errata.html")
     assert errata.texts("article", "erratum")
+    words = "Lemmas 3.1 and A.1, (4); Theorem 2, proof"
+    assert _places(words) == {"lemma 3.1", "lemma A.1", "(4)", "theorem 2"}

@@ -15,10 +15,13 @@ MARGINS = Path("verify") / "margins.json"
 
 _MOST_BYTES = 16 * 2**20
 _OURS = "ours"
+_NUMBER = r"[A-Z]?\.?\d[\d.]*"
 _PLACE = re.compile(
-    r"(?:theorem|proposition|lemma|corollary|claim|definition|remark|equation)\s+[\w.]+|\(\d+\)",
+    r"(theorem|proposition|lemma|corollary|claim|definition|remark|equation)s?\s+"
+    rf"({_NUMBER}(?:(?:,| and|, and)\s+{_NUMBER})*)",
     re.IGNORECASE,
 )
+_EQUATION = re.compile(r"\(\d+\)")
 
 
 @dataclass(frozen=True)
@@ -81,13 +84,18 @@ def tested_by(
     claims: Sequence[ClaimView], statements: Sequence[StatementView]
 ) -> list[StatementView]:
     """The statements whose place in the paper is named by one of the claims."""
-    said = " ".join(f"{claim.place}; {claim.statement}" for claim in claims)
-    named = {_plain(place) for place in _PLACE.findall(said)}
-    return [one for one in statements if named & {_plain(p) for p in _PLACE.findall(one.place)}]
+    said = _places(" ".join(f"{claim.place}; {claim.statement}" for claim in claims))
+    return [one for one in statements if said & _places(one.place)]
 
 
-def _plain(place: str) -> str:
-    return " ".join(place.casefold().rstrip(".").split())
+def _places(text: str) -> set[str]:
+    """Places of a paper that a text names, each alone: "Lemmas 3.1 and A.1, (4)" names three."""
+    named = {
+        f"{kind.casefold()} {number.rstrip('.')}"
+        for kind, numbers in _PLACE.findall(text)
+        for number in re.findall(_NUMBER, numbers)
+    }
+    return named | set(_EQUATION.findall(text))
 
 
 def _view(one: Any, answer: Mapping[str, Any] | None) -> StatementView:
