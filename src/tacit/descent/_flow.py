@@ -252,7 +252,8 @@ class GradientFlow(AbstractMethod):
 
 
 def _between(value: Any, low: float, high: float) -> bool:
-    number = isinstance(value, float | int | np.number) or eqx.is_array(value)
+    number = isinstance(value, float | int | np.number) and not isinstance(value, bool)
+    number = number or (eqx.is_array(value) and not value.ndim)
     return number and bool(low < value < high)
 
 

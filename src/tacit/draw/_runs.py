@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tacit._doors import door, each, flag, having, number, text
 from tacit.draw._marks import Band, Line, Mark, Points
 from tacit.draw._palette import Colour
 
@@ -35,6 +36,7 @@ class Labelled(Protocol):
         """The same with its dimensions in this order."""
 
 
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text)
 def median_lines(
     values: Labelled,
     x: str,
@@ -64,6 +66,7 @@ def median_lines(
     return _summary_lines(values, x, _quartiles, by, label, colour, style, band, marker)
 
 
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text, errors=number(0))
 def mean_lines(
     values: Labelled,
     x: str,
@@ -84,6 +87,7 @@ def mean_lines(
     return _summary_lines(values, x, summary, by, label, colour, style, band, marker)
 
 
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text)
 def lines(
     values: Labelled,
     x: str,
@@ -108,6 +112,7 @@ def lines(
     return marks
 
 
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text)
 def range_lines(
     values: Labelled,
     x: str,
@@ -125,6 +130,13 @@ def range_lines(
     return _summary_lines(values, x, _median_and_range, by, label, colour, style, True, None)
 
 
+@door(
+    answer="any",
+    values=having("dims", "sel", "transpose"),
+    x=text,
+    size=number(above=0),
+    opacity=number(0, 1),
+)
 def run_points(
     values: Labelled,
     x: str,
@@ -173,21 +185,32 @@ class _OneLine:
         )
 
     def _words(self, label: Label) -> str | None:
+        if label is not None and not isinstance(label, str | Mapping) and not callable(label):
+            raise ValueError(f"label: received {label!r}, it must be text, a mapping or a function")
         if label is None or isinstance(label, Mapping):
             known: Mapping[Any, str] = label or {}
             return ", ".join(str(known.get(v, v)) for v in self.labels.values()) or None
-        return label.format(**self.labels) if isinstance(label, str) else label(**self.labels)
+        if not isinstance(label, str):
+            return label(**self.labels)
+        try:
+            return label.format(**self.labels)
+        except (KeyError, IndexError, ValueError) as error:
+            raise ValueError(
+                f"label: received {label!r}, the names in it must be among {list(self.labels)}"
+            ) from error
 
 
 def _split(values: Labelled, x: str, by: str | Sequence[str]) -> Iterator[_OneLine]:
     """One table of runs for every combination of labels along `by`."""
+    each(text, least=0)("by", (by,) if isinstance(by, str) else by)
     names = (by,) if isinstance(by, str) else tuple(by)
     if x in names:
         raise ValueError(f"by: received {list(names)}, which has {x!r}, the axis itself")
     for name in (x, *names):
         if name not in values.dims:
             raise ValueError(
-                f"values: received an array over {list(values.dims)}, without {name!r}"
+                f"values: received an array over {list(values.dims)}, without {name!r}, which x or "
+                "by asks for"
             )
     labels_of_x = np.asarray(values[x].values)
     if labels_of_x.dtype.kind not in "biuf":
@@ -220,6 +243,7 @@ def _summary_lines(
             if counted.size:
                 low[row], middle[row], high[row] = summary(counted)
         look, banded = line.look(place, label, colour, style), line.choose("band", band)
+        flag("band", banded)
         if banded:
             marks.append(Band(line.x, low, high, colour=look["colour"]))
         marks.append(Line(line.x, middle, marker=marker if banded else None, **look))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tacit._doors import door, instance, path
 from tacit._files import write_atomically
 from tacit.draw._figure import Figure
 from tacit.draw._matplotlib import to_matplotlib
@@ -15,16 +16,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet
 
 
+@door(figure=instance(Figure), path=path)
 def save_png(figure: Figure, path: str | Path) -> Path:
     """Write the figure as a PNG."""
     return _write(to_matplotlib(figure), figure, Path(path), "png")
 
 
+@door(figure=instance(Figure), path=path)
 def save_svg(figure: Figure, path: str | Path) -> Path:
     """Write the figure as an SVG, text as outlines, without a date."""
     return _write(to_matplotlib(figure), figure, Path(path), "svg")
 
 
+@door(figure=instance(Figure), stem=path)
 def save_both(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
     """Write `stem.png` and `stem.svg`; the layout, which takes longest, is made once."""
     sheet = to_matplotlib(figure)

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from tacit._doors import door, flag, floating, instance, key, number, numbers, real, subclass, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.measures import hankel_singular_values
 from tacit.models._dense import Dense
@@ -82,12 +83,14 @@ class LinearRNN(eqx.Module):
         """C, which is Bᵀ in a balanced model."""
         return self.B.T if self.C is None else self.C
 
+    @door(length=whole(1))
     @precise
     def impulse_response(self, length: int) -> Float[Array, "length outputs inputs"]:
         """C A^j B for j < length."""
         check_length(length)
         return self.transition.response(self.input_map, self.output_map, length)
 
+    @door(length=whole(1))
     @precise
     def response_jacobian(self, length: int) -> "LinearRNN":
         """The derivative of `impulse_response` by every parameter.
@@ -102,6 +105,7 @@ class LinearRNN(eqx.Module):
             )
         return eqx.tree_at(lambda m: (m.transition, m.B, m.C), self, (A, by_B, by_C))
 
+    @door(inputs=real(finite=False), initial_state=real(finite=False))
     @precise
     def simulate(
         self, inputs: ArrayLike, *, initial_state: ArrayLike | None = None
@@ -139,6 +143,7 @@ class LinearRNN(eqx.Module):
         """Whether the impulse response decays: every eigenvalue inside the unit circle."""
         return float(self.spectral_radius()) < 1
 
+    @door(length=whole(1))
     @precise
     def hankel_singular_values(
         self, *, length: int | None = None
@@ -164,6 +169,7 @@ class LinearRNN(eqx.Module):
         return jnp.asarray(infinite_hankel_singular_values(A, B, C), self.B.dtype)
 
     @classmethod
+    @door(response=real(), order=whole(1))
     def from_impulse_response(cls, response: ArrayLike, order: int) -> "LinearRNN":
         """The balanced realisation of the given order, by the method of Ho and Kalman.
 
@@ -178,6 +184,16 @@ class LinearRNN(eqx.Module):
         return cls(Dense(A), B, C)
 
     @classmethod
+    @door(
+        transition=subclass(AbstractTransition),
+        width=whole(1, 100_000),
+        inputs=whole(1, 100_000),
+        outputs=whole(1, 100_000),
+        scale=number(0),
+        balanced=flag,
+        dtype=floating,
+        key=key,
+    )
     def random(
         cls,
         transition: type[AbstractTransition],
@@ -227,6 +243,13 @@ def _simulate(
     return states[:, :, 0] @ model.output_map.T
 
 
+@door(
+    transition=subclass(AbstractTransition),
+    width=whole(1, 100_000),
+    scale=numbers(0),
+    channels=whole(1, 100_000),
+    balanced=flag,
+)
 def random_linear_rnns(
     transition: type[AbstractTransition],
     width: int,
@@ -271,6 +294,7 @@ def _random(
     return eqx.filter_vmap(draw)(scales, keys)
 
 
+@door(models=instance(LinearRNN), length=whole(1))
 @precise
 def impulse_responses(models: LinearRNN, length: int) -> np.ndarray:
     """C A^j B for j < length, of each of several stacked models: (model, lag, output, input)."""

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, real, whole
 from tacit._types import Array, Float, precise
 from tacit.models._parameter import check_length, is_concrete, parameter
 
@@ -45,6 +46,7 @@ class ScaledConv(eqx.Module):
         """The number of lags."""
         return len(self.rho)
 
+    @door(length=whole(1))
     @precise
     def impulse_response(self, length: int | None = None) -> Float[Array, "length outputs inputs"]:
         """L_j = √ρ_j θ_j; lags from the model's own length on are zero."""
@@ -56,6 +58,7 @@ class ScaledConv(eqx.Module):
             return response[:length]
         return jnp.pad(response, ((0, length - self.length), (0, 0), (0, 0)))
 
+    @door(inputs=real(finite=False))
     @precise
     def simulate(self, inputs: ArrayLike) -> Float[Array, "time outputs"]:
         """The outputs that follow the inputs (time, inputs)."""
@@ -72,6 +75,7 @@ class ScaledConv(eqx.Module):
         return jnp.einsum("tsoi,si->to", kernel, drive)
 
     @classmethod
+    @door(response=real(), rho=real())
     @precise
     def from_impulse_response(cls, response: ArrayLike, rho: ArrayLike) -> "ScaledConv":
         """The model with scales √ρ and the impulse response (length, outputs, inputs)."""

@@ -5,9 +5,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from tacit._doors import door, real
 from tacit._types import Array, Float
 
 
+@door(inputs=real(3, finite=False))
 def outputs(
     model: Any, inputs: Float[Array, "sequences time inputs"]
 ) -> Float[Array, "sequences time outputs"]:

@@ -3,7 +3,16 @@
 import numpy as np
 from jaxtyping import Float
 
+from tacit._doors import door, instance, number, real, whole
 
+
+@door(
+    units=whole(1, 100_000),
+    inputs=whole(1, 100_000),
+    nu_w=number(0),
+    length=whole(1),
+    rng=instance(np.random.Generator),
+)
 def random_rnn_response(
     units: int, *, inputs: int = 1, nu_w: float | int, length: int, rng: np.random.Generator
 ) -> Float[np.ndarray, "length 1 inputs"]:
@@ -22,6 +31,7 @@ def random_rnn_response(
     return np.stack(response)
 
 
+@door(response=real(3), x=real(3))
 def filter_sequences(
     response: Float[np.ndarray, "length outputs inputs"],
     x: Float[np.ndarray, "sequences time inputs"],
@@ -34,6 +44,7 @@ def filter_sequences(
     return y
 
 
+@door(y=real(), decibels=number(), rng=instance(np.random.Generator))
 def with_noise(
     y: Float[np.ndarray, "..."], *, decibels: float | int, rng: np.random.Generator
 ) -> Float[np.ndarray, "..."]:

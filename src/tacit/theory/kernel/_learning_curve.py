@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, number, real
 from tacit.theory.kernel._checks import checked_array
 from tacit.theory.kernel._limit import delays
 
@@ -32,6 +33,7 @@ class LearningCurve:
     largest_rate: float
 
 
+@door(gram=real(1, 2), x=real(3), y=real(3), rate=number(above=0), start=real(), x_test=real())
 def learning_curve(
     gram: ArrayLike,
     x: ArrayLike,
@@ -193,7 +195,10 @@ def _square_root(gram: Any, shape: tuple[int, int, int]) -> tuple[Float[np.ndarr
 
 
 def _checked_steps(steps: Any) -> Int[np.ndarray, " steps"]:
-    counts = np.atleast_1d(np.asarray(steps))
+    try:
+        counts = np.atleast_1d(np.asarray(steps))
+    except ValueError:  # ragged
+        counts = np.zeros(0)
     if counts.ndim != 1 or counts.dtype.kind not in "iu" or counts.size == 0 or counts.min() < 0:
         raise ValueError(f"steps: received {steps!r}, they must be whole numbers of at least 0")
     return counts.astype(np.int64)
