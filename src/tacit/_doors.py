@@ -392,7 +392,8 @@ def _extreme(function: Callable[..., Any], given: dict[str, Any]) -> ValueError:
             sizes = np.abs(np.asarray(array, np.float64))
             largest, positive = float(sizes.max()), sizes[sizes > 0]
             smallest = float(positive.min()) if positive.size else 0.0
-            for size, word in ((largest, "as large as"), (smallest, "as small as")):
+            for size in (largest, smallest):
+                word = "as large as" if size >= 1 else "as small as"
                 far = abs(math.log10(size)) if 0 < size < math.inf else 50.0
                 if far > worst:
                     worst, words = far, f"{name}: received a size {word} {size:.3g}"

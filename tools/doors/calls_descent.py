@@ -37,7 +37,8 @@ STOP = Stop(3)
 STAGE = Stage("one", bowl, optax.sgd(0.1), STOP)
 CALLS = {
     "descend": call(
-        "", {"loss_or_problem": "as:loss returns-nan", "rate": "nan inf minus-inf"}, "a lane that diverges is an outcome",
+        "", {"loss_or_problem": "as:loss returns-nan", "rate": "nan inf minus-inf"},
+        "a lane that diverges is an outcome",
         
         model=START, loss_or_problem=bowl, method=optax.sgd(0.1), stop=STOP,
         record=Record([0, 2], {"size": size}), key=None, rate=0.5, hyperparameters=None,
@@ -58,7 +59,7 @@ CALLS = {
     "descent.Lanes": call(tree={"w": np.ones((3, 2))}, axes=()),
     "descent.Lanes.stack": call(items=[START, START]),
     "descent.Lanes.grid": call(
-        "", {"make": "as:tree", "a": "text"}, "",
+        "", {"make": "as:tree", "a": "text last-text last-huge-integer"}, "",
         make=lambda a: {"w": np.array([1.0 * a])}, a=[1.0, 2.0]),
     "descent.Lanes.take": call(self=Lanes({"w": np.ones((3, 2))}), rows=[0, 2]),
     "descent.LevenbergMarquardt": call(damping=1e-3, smallest=1e-15, largest=1e14),
@@ -71,7 +72,11 @@ CALLS = {
     "descent.Record.at_times": call(times=[0.0, 1.0], measures={"size": size}),
     "descent.StabilisedRungeKutta": call(most=10, iterations=2, margin=1.2),
     "descent.Stage": call(
-        "", {"problem": "as:loss_or_problem returns-text returns-nan", "key": "text number nan empty", "rate": "nan inf minus-inf"},
+        "",
+        {
+            "problem": "as:loss_or_problem returns-text returns-nan",
+            "key": "text number nan empty", "rate": "nan inf minus-inf",
+        },
         "a Stop has no bound on the loss unless it is given one",
         name="one", problem=bowl, method=optax.sgd(0.1), stop=STOP, start=Warm(), record=None,
         rate=0.5, key=None, hyperparameters=None,

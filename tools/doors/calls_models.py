@@ -46,7 +46,9 @@ CALLS = {
     "ConjugatePairs": call(real=normal(3), imag=normal(3)),
     "DeepFactorisation": call(factors=[normal(2, 3), normal(4, 2)]),
     "DeepFactorisation.random": call(sizes=[2, 3, 2], scale=0.1, dtype=np.float64, key=KEY),
-    "DeepFactorisation.coupled": call("", {"ratio": "inf"}, "", size=3, depth=2, scale=0.1, ratio=2.0, dtype=np.float64),
+    "DeepFactorisation.coupled": call(
+        "", {"ratio": "inf"}, "", size=3, depth=2, scale=0.1, ratio=2.0, dtype=np.float64
+    ),
     "DeepFactorisation.product_singular_values": call(self=FACTORS, balanced=True),
     "Dense": call(matrix=normal(3, 3)),
     "Diagonal": call(eigenvalues=normal(3)),
@@ -64,11 +66,13 @@ CALLS = {
     ),
     "Parametrisation": call(name="by maps", input_power=0.0, output_power=1.0),
     "RateRNN": call(
+        "", {"nonlinearity": "returns-text returns-nan"}, "",
         W=normal(3, 3), inputs=normal(3, 1), outputs=normal(1, 3), dt=0.5, nonlinearity=np.tanh,
         parametrisation=BY_VECTORS,
     ),
     "RateRNN.rates": call(self=RATES, inputs=normal(2, 5, 1)),
     "RateRNN.random": call(
+        "", {"nonlinearity": "returns-text returns-nan", "g": "as:W"}, "",
         width=3, inputs=1, outputs=1, g=0.5, dt=0.5, nonlinearity=np.tanh,
         parametrisation=BY_VECTORS, dtype=np.float32, key=KEY,
     ),
@@ -84,6 +88,7 @@ CALLS = {
         width=4, inputs=1, outputs=1, nu_w=0.5, nu_f=1.0, nu_c=1.0, dtype=np.float64, key=KEY
     ),
     "StackedLSTM": call(
+        "", {"biases": "as:bias"}, "",
         input_weights=[normal(8, 1)], recurrent_weights=[normal(8, 2)], biases=[normal(8)],
         readout=normal(1, 2), readout_bias=normal(1),
     ),

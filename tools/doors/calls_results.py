@@ -86,7 +86,10 @@ _NUMBER = dict(name="n", value=0.5, says="n is small", at_most=1.0)
 CALLS = {
     "claims.Claim": call(
         "",
-        {"measured": "nan inf minus-inf", "low": "nan minus-inf", "high": "nan inf", "values": _LEFT_OUT},
+        {
+            "measured": "nan inf minus-inf", "low": "nan minus-inf", "high": "nan inf",
+            "values": _LEFT_OUT,
+        },
         "the interval of a claim may have no end",
         name="a", statement="a is small", place="ours", measured=0.5, low=0.4, high=0.6,
         relation="<=", bound=1.0, expected="holds", because="", samples=7, satisfied=7, share=0.5,
@@ -104,7 +107,8 @@ CALLS = {
         self=Fresh(Claims), name="n", did=[True, True, False], says="most do", at_least=0.5
     ),
     "claims.Claims.value": call(
-        "", {"value": "nan inf minus-inf", "says": _ASKED}, "", self=Fresh(Claims), **_NUMBER, error=0.1,
+        "", {"value": "nan inf minus-inf", "says": _ASKED}, "", self=Fresh(Claims),
+        **_NUMBER, error=0.1,
     ),
     "claims.Claims.extend": call(self=Fresh(Claims), claims=[_CLAIM]),
     "claims.compare": call(current=[_CLAIM], reference=[_CLAIM], seeds=3, same_machine=True),
@@ -290,7 +294,8 @@ CALLS = {
         executor=None, retries=0, progress=None, n=[1, 2],
     ),
     "verify": call(
-        "targets", targets=("memoryless/equation13",), instances=1, seed=0, mutations=False,
+        "targets", {"targets": "as:statement"}, "", targets=("memoryless/equation13",),
+        instances=1, seed=0, mutations=False,
         progress=None, draw=None,
     ),
 }  # fmt: skip

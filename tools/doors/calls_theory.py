@@ -67,7 +67,8 @@ CALLS = {
         for name in ("output", "loss", "arc_length", "gradient_norm", "change")
     },
     "connectivity.LearningCurve.singular_values": call(
-        "", {"times": "inf"}, "", self=Fresh(lambda: connectivity.exact_g0(1.0)), times=TIMES, target=1.0, count=2
+        "", {"times": "inf"}, "", self=Fresh(lambda: connectivity.exact_g0(1.0)), times=TIMES,
+        target=1.0, count=2,
     ),
     "connectivity.LearningCurve.learning_time": call(
         self=Fresh(lambda: connectivity.exact_g0(1.0)), target=1.0, fraction=0.1
@@ -105,7 +106,8 @@ CALLS = {
     ),
     **{
         f"kernel.{kind}.moments": call(
-            "", {"a": "inf nan", "b": "inf nan", "c": "inf minus-inf nan"}, "", self=getattr(kernel, kind)(), a=np.array([1.0, 2.0]), b=np.array([1.5, 1.0]),
+            "", {"a": "inf nan", "b": "inf nan", "c": "inf minus-inf nan"}, "",
+            self=getattr(kernel, kind)(), a=np.array([1.0, 2.0]), b=np.array([1.5, 1.0]),
             c=np.array([0.2, -0.3]),
         )
         for kind in ("Erf", "Identity", "ReLU", "Tanh")

@@ -66,7 +66,8 @@ def _array(value: np.ndarray) -> Iterator[Odd]:
     yield Odd("minus-inf", spoiled(-np.inf), "finite")
     yield Odd("zero", np.zeros_like(value))
     yield Odd("minus", -value)
-    yield Odd("huge", value * 1e300)
+    with np.errstate(over="ignore", invalid="ignore"):  # of float32
+        yield Odd("huge", np.nan_to_num(value * 1e300))
     yield Odd("huge-entry", spoiled(1e300))
     yield Odd("tiny", value * 1e-300)
     yield Odd("huge-integer", np.full(value.shape, HUGE, object).tolist())

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tacit._doors import check_fields, door, each, whole
+from tacit._doors import MOST, check_fields, door, each, whole
 from tacit._types import PRNGKeyArray, precise, x64_for
 from tacit.descent._by_value import value_key
 
@@ -215,6 +215,8 @@ def lane_keys(stream: int, *numbers: np.ndarray) -> Lanes[PRNGKeyArray]:
     - `stream`: what the key is for: starts and data, say, take keys of two streams.
     - `numbers`: arrays with an integer for each lane; they are folded in one after the other.
     """
+    for column in numbers:
+        each(whole(-MOST, MOST))("numbers", column)
     shapes = {np.shape(column) for column in numbers}
     if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise ValueError(

@@ -29,6 +29,7 @@ class ScaledConv(eqx.Module):
     theta: Float[Array, "length outputs inputs"]
     rho: tuple[float, ...] = eqx.field(static=True)
 
+    @door(theta=real(finite=False), rho=real(finite=False))
     def __init__(self, theta: ArrayLike, rho: ArrayLike) -> None:
         self.theta = parameter("theta", theta, ("length", "outputs", "inputs"))
         weights = np.asarray(rho)

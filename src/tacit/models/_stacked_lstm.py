@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from tacit._doors import door, floating, key, number, whole
+from tacit._doors import door, each, floating, key, number, whole
 from tacit._types import Array, Float, Int, PRNGKeyArray, precise, x64_for
 from tacit.models._lstm_states import lstm_states
 from tacit.models._parameter import check_length, is_concrete, parameter
@@ -37,6 +37,7 @@ class StackedLSTM(eqx.Module):
     readout: Float[Array, "outputs d"]
     readout_bias: Float[Array, " outputs"]
 
+    @door(input_weights=each(least=0), recurrent_weights=each(least=0), biases=each(least=0))
     def __init__(
         self,
         input_weights: Sequence[ArrayLike],

@@ -81,7 +81,7 @@ class Plan:
         return json.dumps(record, indent=1, default=_plain).encode()
 
     @staticmethod
-    @door(data=instance(bytes, bytearray, str))
+    @door(data=instance(bytes))
     def from_json(data: bytes) -> "Plan":
         """The plan in `plan.json`; a `ValueError` if it is none."""
         if data.count(b"[") + data.count(b"{") > _MOST_LISTS:

@@ -52,8 +52,8 @@ class Batch:
         values = self.values(name)
         if len(values) != 1:
             raise ValueError(
-                f"name: received {name!r}, of which the batch has the values {list(values)}, not one; "
-                "name it in batch_by"
+                f"name: {name!r} has the values {list(values)} in this batch, not one; name it in "
+                "batch_by"
             )
         return values[0]
 
