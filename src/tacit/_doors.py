@@ -245,6 +245,11 @@ def subclass(base: type) -> Check:
     return check
 
 
+def plain(value: Any) -> Any:
+    """A NumPy number as one of Python's own, which a static field of a module must be."""
+    return value.item() if isinstance(value, np.generic | np.ndarray) and not value.ndim else value
+
+
 def check_fields(made: Any, **checks: Check) -> None:
     """Check the fields of a dataclass where it is made; a field's default passes."""
     fields = type(made).__dataclass_fields__

@@ -72,7 +72,7 @@ CALLS = {
     ),
     "RateRNN.rates": call(self=RATES, inputs=normal(2, 5, 1)),
     "RateRNN.random": call(
-        "", {"nonlinearity": "returns-text returns-nan", "g": "as:W"}, "",
+        "", {"nonlinearity": "returns-text returns-nan"}, "",
         width=3, inputs=1, outputs=1, g=0.5, dt=0.5, nonlinearity=np.tanh,
         parametrisation=BY_VECTORS, dtype=np.float32, key=KEY,
     ),

@@ -60,16 +60,22 @@ CALLS = {
         dt=0.5, coherences=(0.125, 0.25), fixation=1.0, stimulus=4.0, delay=1.0, response=4.0,
         noise=0.05, amplitude=0.5,
     ),
-    "MatrixCompletion": call(target=normal(2, 2), observed=MASK),
+    "MatrixCompletion": call(
+        "", {"observed": "as:mask", "target": "nan inf minus-inf"}, "", target=normal(2, 2),
+        observed=MASK,
+    ),
     "MatrixCompletion.loss": call(
         self=problems.MatrixCompletion(normal(2, 2), MASK), model=FACTORS
     ),
     "Pattern": call(mask=MASK),
-    "Pattern.of": call(observed=MASK),
+    "Pattern.of": call("", {"observed": "as:mask"}, "", observed=MASK),
     "Pattern.classes": call(rows=2, columns=2, least=1, most=2),
     "Pattern.numbered": call(rows=2, columns=2, numbers=[1, 2]),
-    "Pattern.named": call(name="10.01"),
-    "Pattern.with_entries": call(self=problems.Pattern(MASK), observed=np.ones((2, 2), bool)),
+    "Pattern.named": call("", {"name": "as:mask"}, "", name="10.01"),
+    "Pattern.with_entries": call(
+        "", {"observed": "as:mask"}, "", self=problems.Pattern(MASK),
+        observed=np.ones((2, 2), bool),
+    ),
     "Pattern.diagonal": call(size=3),
     "Pattern.column": call(rows=3, columns=2, index=1),
     "Pattern.block_diagonal": call(blocks=2, block_size=2),
@@ -112,7 +118,7 @@ CALLS = {
     "TaskLoss.loss": call(
         self=problems.TaskLoss(problems.Simple(duration=10.0), 2), model=RATES, key=KEY
     ),
-    "Trials.loss": call(
+    "Trials.loss": call("", None, "JAX carries what overflows along", 
         self=problems.Simple(duration=5.0).sample(KEY, 2), outputs=np.zeros((2, 10, 1), np.float32)
     ),
     "adversarial_population_loss": call(wrong=normal(4, 1, 1), length=2),
@@ -128,7 +134,7 @@ CALLS = {
     "lying_teacher": call(teacher=LINEAR, length=2, wrong=normal(3)),
     "memoryless_teacher": call(weight=0.7),
     "named_teacher": call(name="even", order=3, key=KEY),
-    "outputs": call(model=LINEAR, inputs=DATA),
+    "outputs": call("", None, "JAX carries what overflows along", model=LINEAR, inputs=DATA),
     "random_rnn_response": call(units=4, inputs=1, nu_w=0.5, length=3, rng=Fresh(_rng)),
     "random_spectrum": call(order=3, low=0.1, high=0.9, key=KEY),
     "random_unbalanced_teacher": call(order=3, key=KEY),

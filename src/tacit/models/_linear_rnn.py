@@ -8,7 +8,20 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from tacit._doors import door, flag, floating, instance, key, number, numbers, real, subclass, whole
+from tacit._doors import (
+    door,
+    flag,
+    floating,
+    instance,
+    is_array,
+    key,
+    number,
+    numbers,
+    real,
+    subclass,
+    whole,
+    wrong,
+)
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.measures import hankel_singular_values
 from tacit.models._dense import Dense
@@ -264,11 +277,18 @@ def random_linear_rnns(
     Parameters are independent N(0, scale²), float64; `scale` is one number or one for each model.
     Models with equal keys differ in their scale alone. `channels` counts inputs and outputs.
     """
+    if not is_array(keys):
+        raise wrong("keys", keys, "must be keys of JAX, one for each model")
     if keys.ndim != 1:
         raise ValueError(f"keys: received the shape {keys.shape}, give one key for each model")
     with jax.enable_x64(True):
+        if np.shape(scale) not in ((), keys.shape):
+            raise ValueError(
+                f"scale: received the shape {np.shape(scale)}, give one number, or one for each of "
+                f"the {len(keys)} models"
+            )
         scales = jnp.broadcast_to(jnp.asarray(scale, jnp.float64), keys.shape)
-        return _random(transition, width, channels, balanced, scales, keys)
+        return _random(transition, int(width), int(channels), bool(balanced), scales, keys)
 
 
 @eqx.filter_jit

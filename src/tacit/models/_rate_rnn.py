@@ -161,7 +161,7 @@ class RateRNN(eqx.Module):
         width=whole(1, 100_000),
         inputs=whole(1, 100_000),
         outputs=whole(1, 100_000),
-        g=number(0),
+        g=number(0, 1e30),
         dt=number(above=0, high=1),
         nonlinearity=function,
         parametrisation=instance(Parametrisation),

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from tacit._doors import door, each, floating, key, number, whole
+from tacit._doors import door, each, floating, key, number, real, whole
 from tacit._types import Array, Float, Int, PRNGKeyArray, precise, x64_for
 from tacit.models._lstm_states import lstm_states
 from tacit.models._parameter import check_length, is_concrete, parameter
@@ -105,7 +105,7 @@ class StackedLSTM(eqx.Module):
             cast = [jnp.asarray(matrix, self.readout.dtype) for matrix in matrices]
         return StackedLSTM(cast[::2], cast[1::2], self.biases, self.readout, self.readout_bias)
 
-    @door(dropout=number(0, below=1))
+    @door(lengths=real(), dropout=number(0, below=1), key=key)
     @precise
     def outputs_after(
         self,

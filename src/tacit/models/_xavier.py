@@ -27,7 +27,7 @@ from tacit.models._parameter import check_length
 Gated = TypeVar("Gated", bound=AbstractGated)
 
 
-@door(width=whole(1, 100_000), gain=number(0), key=key)
+@door(width=whole(1, 100_000), gain=number(0, 1e30), key=key)
 def xavier_linear_rnn(width: int, *, gain: float = 1.0, key: PRNGKeyArray) -> LinearRNN:
     """A dense linear RNN with one input and output in float64, at Xavier's start times `gain`."""
     check_length(width, "width")
@@ -35,7 +35,7 @@ def xavier_linear_rnn(width: int, *, gain: float = 1.0, key: PRNGKeyArray) -> Li
     return LinearRNN(Dense(A), B, C)
 
 
-@door(kind=subclass(AbstractGated), width=whole(1, 100_000), gain=number(0), key=key)
+@door(kind=subclass(AbstractGated), width=whole(1, 100_000), gain=number(0, 1e30), key=key)
 def xavier_gated(kind: type[Gated], width: int, *, gain: float = 1.0, key: PRNGKeyArray) -> Gated:
     """A `GRU` or an `LSTM` with one input and output in float32, at that start with zero biases.
 

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool
 from numpy.typing import ArrayLike, DTypeLike
 
-from tacit._doors import door, floating, having, key, whole
+from tacit._doors import door, floating, having, key, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.models import DeepFactorisation
 from tacit.problems._pattern import Pattern
@@ -36,6 +36,7 @@ class MatrixCompletion(eqx.Module):
     mask: Bool[Array, "rows columns"]
 
     def __init__(self, target: ArrayLike, observed: Pattern | ArrayLike) -> None:
+        real(finite=False)("target", target)
         wanted = target if isinstance(target, jax.Array) else np.asarray(target)
         if wanted.ndim != 2 or 0 in wanted.shape:
             raise ValueError(

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit._doors import check_fields, door, having, instance, key, real, whole
+from tacit._doors import check_fields, door, having, instance, key, plain, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models import LinearRNN
 
@@ -91,7 +91,7 @@ class LinearSampledLoss(eqx.Module):
 
     target: Float[Array, "lags outputs inputs"]
     mask: Float[Array, " lags"]
-    sequences: int = eqx.field(static=True, default=100)
+    sequences: int = eqx.field(static=True, default=100, converter=plain)
 
     def __check_init__(self) -> None:
         check_fields(self, target=real(), mask=real(), sequences=whole(1))

@@ -37,6 +37,12 @@ def filter_sequences(
     x: Float[np.ndarray, "sequences time inputs"],
 ) -> Float[np.ndarray, "sequences time outputs"]:
     """The outputs y_t = Σ_{j≤t} L_j x_{t−j} of an impulse response L; later lags of it are zero."""
+    response, x = np.asarray(response), np.asarray(x)
+    if response.shape[2] != x.shape[2]:
+        raise ValueError(
+            f"x: received {x.shape[2]} inputs, it must have as many as response, "
+            f"{response.shape[2]}"
+        )
     time = x.shape[1]
     y = np.zeros((*x.shape[:2], response.shape[1]))
     for j in range(min(time, len(response))):
@@ -49,5 +55,6 @@ def with_noise(
     y: Float[np.ndarray, "..."], *, decibels: float | int, rng: np.random.Generator
 ) -> Float[np.ndarray, "..."]:
     """The outputs with white noise added at a signal-to-noise ratio, in decibels."""
+    y = np.asarray(y)
     power = np.mean(y**2) * 10 ** (-decibels / 10)
     return y + np.sqrt(power) * rng.normal(size=y.shape)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit._doors import check_fields, door, each, instance, key, number, real, whole
+from tacit._doors import check_fields, door, each, instance, key, number, plain, real, whole
 from tacit._types import Array, Float, Int, PRNGKeyArray, PyTree, precise
 from tacit.models import StackedLSTM
 from tacit.problems._length_classes import length_classes
@@ -63,7 +63,14 @@ class Sentences(eqx.Module):
             )
         rows = [np.asarray(sentence) for sentence in sentences]
         for place, row in enumerate(rows):
-            if row.ndim != 1 or row.size == 0 or row.min() < 0 or row.max() >= len(table):
+            whole_numbers = row.dtype.kind in "iu"
+            if (
+                not whole_numbers
+                or row.ndim != 1
+                or row.size == 0
+                or row.min() < 0
+                or row.max() >= len(table)
+            ):
                 raise ValueError(
                     f"sentences[{place}]: received {row!r}, it must be one or more rows of "
                     f"vectors, from 0 to {len(table) - 1}"
@@ -140,8 +147,8 @@ class SentenceBatches(eqx.Module):
     """
 
     sentences: Sentences
-    size: int = eqx.field(static=True, default=64)
-    dropout: float = eqx.field(static=True, default=0.0)
+    size: int = eqx.field(static=True, default=64, converter=plain)
+    dropout: float = eqx.field(static=True, default=0.0, converter=plain)
 
     stochastic = True
 

@@ -44,7 +44,10 @@ class SequenceLoss(eqx.Module):
         flat = outputs.reshape(-1, outputs.shape[2])
         Q, R = np.linalg.qr(design)
         z = Q.T @ flat
-        floor = np.sum((flat - Q @ z) ** 2)
+        with np.errstate(over="ignore"):
+            floor = np.sum((flat - Q @ z) ** 2)
+        if not np.isfinite(floor):
+            raise ValueError("y: received outputs whose squares overflow; rescale them")
         return SequenceLoss._made(R, z, floor, inputs.shape[1], outputs.dtype)
 
     @staticmethod

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tacit._doors import SEEDS, door, each, function, key, number, real, text, whole
+from tacit._doors import SEEDS, door, each, function, instance, key, number, real, text, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models import Dense, Diagonal, LinearRNN, impulse_responses
 
@@ -86,6 +86,11 @@ def balanced_teacher(
     Weights (order,) make a teacher of one input and output, with CB = 1 as in appendix B.2.1;
     weights (order, channels) one of as many inputs as outputs.
     """
+    if len(weights) != len(eigenvalues):
+        raise ValueError(
+            f"weights: received {len(weights)} rows, they must be {len(eigenvalues)}, one for each "
+            "of eigenvalues"
+        )
     norm = float(np.linalg.norm(np.asarray(weights)))
     if not norm > 0 or not np.isfinite(norm):
         raise ValueError(f"weights: received {weights!r}, they must be finite and not all zero")
@@ -165,6 +170,7 @@ def teacher_responses(
     """
     distinct, place = np.unique(seeds, return_inverse=True)
     teachers = [make(key=jax.random.fold_in(jax.random.key(0), int(s))) for s in distinct]
+    instance(LinearRNN)("make", teachers[0])
     with jax.enable_x64(True):
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *teachers)
-    return impulse_responses(stacked, lags)[place]
+    return impulse_responses(stacked, int(lags))[place]

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from tacit._doors import check_fields, door, flag, instance, key, whole
+from tacit._doors import check_fields, door, flag, instance, key, plain, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models import RateRNN
 from tacit.problems.tasks._task import Task
@@ -27,7 +27,7 @@ class TaskLoss(eqx.Module):
     """
 
     task: Task = eqx.field(static=True)
-    batch: int = eqx.field(static=True, default=32)
+    batch: int = eqx.field(static=True, default=32, converter=plain)
     train_maps: bool = eqx.field(static=True, default=True)
     one_by_one: bool | None = eqx.field(static=True, default=None)
 
