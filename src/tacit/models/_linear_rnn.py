@@ -318,7 +318,7 @@ def _random(
 @precise
 def impulse_responses(models: LinearRNN, length: int) -> np.ndarray:
     """C A^j B for j < length, of each of several stacked models: (model, lag, output, input)."""
-    return np.asarray(_responses(models, length))
+    return np.asarray(_responses(models, int(length)))
 
 
 @eqx.filter_jit

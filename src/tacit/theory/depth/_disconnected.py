@@ -24,7 +24,7 @@ class DisconnectedLimit:
         return self.A @ self.B
 
 
-@door(A0=real(), B0=real(), observed=mask(2), values=real(2, finite=False))
+@door(A0=real(), B0=real(), observed=mask(2), values=real(finite=False))
 def disconnected_limit(
     A0: ArrayLike, B0: ArrayLike, observed: ArrayLike, values: ArrayLike
 ) -> DisconnectedLimit:
