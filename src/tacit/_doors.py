@@ -232,7 +232,7 @@ def floating(name: str, value: Any) -> None:
     except TypeError:
         kind = ""
     if kind != "f":
-        raise wrong(name, value, "must be a real floating-point dtype such as float64 or float32")
+        raise wrong(name, value, "must be a real floating one; use float64 or float32")
 
 
 def subclass(base: type) -> Check:
@@ -314,9 +314,9 @@ def _range(low: float, high: float, above: float, below: float, infinite: bool) 
         ends = f"[{low:g}, " if least else f"({above:g}, "
         return f"must lie in {ends}{f'{high:g}]' if most else f'{below:g})'}"
     if low == 0:
-        return f"must be a number{end}, and must not be negative"
+        return "must not be negative, and must be " + ("a number" if infinite else "finite")
     if above == 0:
-        return f"must be a positive number{end}"
+        return "must be positive" + (end or " or infinite")
     limit = f" of at least {low:g}" if least else f" above {above:g}" if after else ""
     limit = f" of at most {high:g}" if most else f" below {below:g}" if before else limit
     return f"must be a {'' if infinite else 'finite '}number{limit}"

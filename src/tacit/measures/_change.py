@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit._doors import SEEDS, door, each, function, number, real, whole
+from tacit._doors import ANY, SEEDS, door, each, function, number, real, whole
 from tacit._types import precise
 from tacit.measures._namespace import AnyArray, as_real, finite, namespace_of
 from tacit.measures._ranks import singular_values
@@ -20,7 +20,7 @@ def change_singular_values(initial: ArrayLike, final: ArrayLike) -> AnyArray:
     return singular_values(_difference(initial, final))
 
 
-@door(rank=whole())
+@door(rank=ANY)
 @precise
 def truncated(matrix: ArrayLike, rank: int) -> AnyArray:
     """The best approximation of a matrix by one of `rank` at most; rank 0 gives zero (4)."""
@@ -31,7 +31,7 @@ def truncated(matrix: ArrayLike, rank: int) -> AnyArray:
     return (U[:, :rank] * values[:rank]) @ Vt[:rank]
 
 
-@door(rank=whole())
+@door(rank=ANY)
 @precise
 def with_truncated_change(initial: ArrayLike, final: ArrayLike, rank: int) -> AnyArray:
     """W₀ + ΔW truncated at a rank: the initial matrix is kept whole."""

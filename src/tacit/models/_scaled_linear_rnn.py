@@ -108,12 +108,12 @@ class ScaledLinearRNN(eqx.Module):
 
     @classmethod
     @door(
-        width=whole(1, 100_000),
+        width=whole(-100_000, 100_000),
         inputs=whole(1, 100_000),
         outputs=whole(1, 100_000),
-        nu_w=number(0),
-        nu_f=number(0),
-        nu_c=number(0),
+        nu_w=number(),
+        nu_f=number(),
+        nu_c=number(),
         dtype=floating,
         key=key,
     )

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit._doors import door, number, real, whole
+from tacit._doors import ANY, door, number, real
 from tacit._types import Array, Float, precise, x64_for
 from tacit.models import ScaledLinearRNN
 
@@ -35,9 +35,9 @@ class CentredResponse(eqx.Module):
 
     @staticmethod
     @door(
-        target=real(1),
-        start=real(1),
-        length=whole(1),
+        target=real(),
+        start=real(),
+        length=ANY,
         gamma=number(above=0),
         w_rate=number(above=0),
     )

@@ -103,7 +103,7 @@ class MatrixCompletion(eqx.Module):
 @door(
     rows=whole(1, 100_000),
     columns=whole(1, 100_000),
-    rank=whole(1, 100_000),
+    rank=whole(-100_000, 100_000),
     dtype=floating,
     key=key,
 )

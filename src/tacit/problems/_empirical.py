@@ -17,14 +17,14 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tacit._doors import check_fields, door, floating, having, key, real, whole
+from tacit._doors import ANY, check_fields, door, floating, having, key, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.problems._outputs import outputs
 
 MODEL = having("simulate")
 
 
-@door(length=whole(1), until=whole(1), longest=whole(1))
+@door(length=ANY, until=ANY, longest=ANY)
 def step_weights(
     length: int, *, until: int | None = None, longest: int | None = None
 ) -> Float[np.ndarray, " time"]:

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy.typing import ArrayLike
 
-from tacit._doors import door, each, key, text, whole
+from tacit._doors import ANY, door, each, key, text, whole
 from tacit._types import PRNGKeyArray
 
 _LARGEST_SIDE = 7  # 5,040 orders of the columns; 49 bits of a code
@@ -235,7 +235,7 @@ class Pattern:
         return cls(np.kron(np.eye(blocks, dtype=bool), np.ones((block_size, block_size), bool)))
 
     @classmethod
-    @door(rows=whole(1, 100_000), columns=whole(1, 100_000), count=whole(1), key=key)
+    @door(rows=whole(1, 100_000), columns=whole(1, 100_000), count=ANY, key=key)
     def random(cls, rows: int, columns: int, *, count: int, key: PRNGKeyArray) -> "Pattern":
         """`count` entries drawn uniformly without repetition.
 

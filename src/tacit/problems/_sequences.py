@@ -36,7 +36,7 @@ class SequenceLoss(eqx.Module):
     length: int = eqx.field(static=True)
 
     @staticmethod
-    @door(x=real(3), y=real(3))
+    @door(x=real(), y=real())
     def of(x: ArrayLike, y: ArrayLike) -> "SequenceLoss":
         """The loss on inputs (sequences, time, inputs) and outputs (sequences, time, outputs)."""
         inputs, outputs = _checked(x, y)
@@ -51,7 +51,7 @@ class SequenceLoss(eqx.Module):
         return SequenceLoss._made(R, z, floor, inputs.shape[1], outputs.dtype)
 
     @staticmethod
-    @door(response=real(3))
+    @door(response=real())
     def white(response: ArrayLike) -> "SequenceLoss":
         """½ ‖L − L*‖²: the expected loss on white input of the last output, for a target L*."""
         target = np.asarray(response)
@@ -100,7 +100,7 @@ class SequenceBatches(eqx.Module):
     stochastic: bool = eqx.field(static=True, default=True)
 
     @staticmethod
-    @door(x=real(3), y=real(3), size=whole(1))
+    @door(x=real(), y=real(), size=whole(1))
     def of(x: ArrayLike, y: ArrayLike, *, size: int) -> "SequenceBatches":
         """From inputs (sequences, time, inputs) and outputs (sequences, time, outputs)."""
         inputs, outputs = _checked(x, y)

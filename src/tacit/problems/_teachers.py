@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tacit._doors import SEEDS, door, each, function, instance, key, number, real, text, whole
+from tacit._doors import ANY, SEEDS, door, each, function, instance, key, number, real, text, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models import Dense, Diagonal, LinearRNN, impulse_responses
 
@@ -57,7 +57,7 @@ def equal_weights(order: int) -> Float[np.ndarray, " order"]:
     return np.ones(order)
 
 
-@door(order=whole(1), channels=whole(1))
+@door(order=ANY, channels=ANY)
 def spread_weights(order: int, channels: int) -> Float[np.ndarray, "order channels"]:
     """Rows of B on directions that all differ: any `channels` of the modes are told apart at once.
 

@@ -45,7 +45,7 @@ class Mante(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_fields(self, coherences=each(number(above=0)))
+        check_fields(self, coherences=each(number(), least=0))
         if not self.coherences or min(self.coherences) <= 0:
             raise ValueError(
                 f"coherences: received {self.coherences!r}, they must be positive numbers; signs "

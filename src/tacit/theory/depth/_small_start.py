@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
-from tacit._doors import door, mask, number, real
+from tacit._doors import door, number, real
 
 _CONSISTENT = 1e-6  # of an entry: how far observed values may lie from rank one
 _NOTHING = 1e-14  # of the start's rows and columns: a part below is rounding
@@ -28,7 +28,7 @@ class TwoFactors:
         return self.A @ self.B
 
 
-@door(A0=real(2), B0=real(2), observed=mask(2), values=real(2, finite=False), size=number(above=0))
+@door(A0=real(2), B0=real(2), values=real(2, finite=False), size=number(above=0))
 def early_flow(
     A0: ArrayLike, B0: ArrayLike, observed: Any, values: ArrayLike, *, size: float = 1e-4
 ) -> TwoFactors:
@@ -72,7 +72,7 @@ def early_flow(
     return TwoFactors(A, B)
 
 
-@door(A0=real(2), B0=real(2), observed=mask(2), values=real(2, finite=False))
+@door(A0=real(2), B0=real(2), values=real(2, finite=False))
 def vanishing_limit(A0: ArrayLike, B0: ArrayLike, observed: Any, values: ArrayLike) -> TwoFactors:
     """The limit of gradient flow from (α A0, α B0) as α → 0, for observed values of a rank one.
 

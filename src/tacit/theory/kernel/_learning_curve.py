@@ -33,7 +33,9 @@ class LearningCurve:
     largest_rate: float
 
 
-@door(gram=real(1, 2), x=real(3), y=real(3), rate=number(above=0), start=real(), x_test=real())
+@door(
+    answer="any", gram=real(), x=real(), y=real(), rate=number(above=0), start=real(), x_test=real()
+)
 def learning_curve(
     gram: ArrayLike,
     x: ArrayLike,
@@ -64,7 +66,7 @@ def learning_curve(
       its start.
     - `x`, `y`: sequences (sequences, time, inputs) and (sequences, time, outputs). Their length
       is that of the impulse response.
-    - `rate`: of the descent. One above `largest_rate` diverges here as it does there.
+    - `rate`: of the descent. One above `largest_rate` diverges here as it does there, to infinity.
     - `steps`: one step count or several, in any order.
     - `start`: the impulse response L_0 (length, outputs, inputs); zero if None.
     - `x_test`: sequences to predict on the way.

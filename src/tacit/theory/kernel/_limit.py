@@ -12,7 +12,7 @@ from tacit.theory.kernel._checks import checked_length, checked_sequences, check
 Number = float | int | np.number
 
 
-@door(length=whole(1), nu_w=number(0), nu_f=number(0), nu_c=number(0))
+@door(length=whole(1), nu_w=number(), nu_f=number(), nu_c=number())
 def lag_weights(
     length: int, *, nu_w: Number, nu_f: Number = 1.0, nu_c: Number = 1.0
 ) -> Float[np.ndarray, " length"]:
@@ -39,7 +39,7 @@ def lag_weights(
         return c * f * lags * before + (c + f) * powers
 
 
-@door(nu_w=number(0), nu_f=number(0), nu_c=number(0))
+@door(nu_w=number(), nu_f=number(), nu_c=number())
 def heaviest_lag(*, nu_w: Number, nu_f: Number = 1.0, nu_c: Number = 1.0) -> int:
     """The lag at which ρ_j of `lag_weights` is largest: descent moves it fastest.
 
@@ -86,7 +86,7 @@ def toeplitz(x: ArrayLike) -> Float[np.ndarray, "*batch lags_inputs time"]:
     return np.swapaxes(delayed.reshape(*batch, time, time * inputs), -1, -2)
 
 
-@door(x=real(), x2=real(), nu_w=number(0), nu_f=number(0), nu_c=number(0))
+@door(x=real(), x2=real(), nu_w=number(), nu_f=number(), nu_c=number())
 def limit_kernel(
     x: ArrayLike,
     x2: ArrayLike,

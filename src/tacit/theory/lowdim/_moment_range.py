@@ -26,7 +26,7 @@ class MomentRange(NamedTuple):
         return self.high - self.low
 
 
-@door(moments=each(), lag=whole(0, 10_000), support=each(), tolerance=number(0))
+@door(moments=each(least=0), lag=whole(0, 10_000), support=each(), tolerance=number(0))
 def moment_range(
     moments: Iterable[Any],
     lag: int,

@@ -30,7 +30,7 @@ class NearZeroLossCounterexample(NamedTuple):
     loss: float
 
 
-@door(width=whole(1, 100_000), target=number())
+@door(width=whole(1, 100_000), target=numbers())
 def cyclic_counterexample(width: int, target: float | int | ArrayLike) -> CyclicCounterexample:
     """Zero loss on every length k ≤ `period` and the target again at lag `period` (Prop. 5.1).
 
@@ -77,7 +77,7 @@ def cyclic_counterexample(width: int, target: float | int | ArrayLike) -> Cyclic
     return CyclicCounterexample(A, B, C, period)
 
 
-@door(width=whole(1, 100_000), target=number(), length=whole(1), loss=number(above=0))
+@door(width=whole(1, 100_000), target=numbers(), length=whole(1), loss=number(above=0))
 def near_zero_loss_counterexample(
     width: int, target: float | int | ArrayLike, length: int, loss: float | int
 ) -> NearZeroLossCounterexample:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from tacit._doors import door, flag, real, whole
 
 
-@door(A=real(3, finite=False), B=real(3, finite=False), C=real(3, finite=False), length=whole(1))
+@door(A=real(finite=False), B=real(finite=False), C=real(finite=False), length=whole(1))
 def impulse_responses(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int
 ) -> Float[np.ndarray, "*systems length"]:

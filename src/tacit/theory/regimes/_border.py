@@ -4,16 +4,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from tacit._doors import door, number, real, whole
+from tacit._doors import ANY, door, number, real
 from tacit.theory.regimes._kernel_corner import Number, checked_target, threshold
 from tacit.theory.regimes._wide_flow import wide_flow
 
 
 @door(
-    target=real(1),
-    gamma0=number(above=0, high=1e9),
-    length=whole(1),
-    nu_w=number(0),
+    target=real(),
+    gamma0=number(-1e9, 1e9),
+    length=ANY,
+    nu_w=number(),
     goal=number(above=0),
 )
 def wide_error(
@@ -37,7 +37,7 @@ def wide_error(
 @door(
     answer="any",
     target=real(1, most=1e12),
-    length=whole(1),
+    length=ANY,
     nu_w=number(1e-9, 1e9),
     level=number(above=0),
     goal=number(above=0),

@@ -6,15 +6,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from tacit._doors import door, number, numbers, real, whole
+from tacit._doors import ANY, door, number, numbers, real
 from tacit.theory.kernel import lag_weights
 
 Number = float | int | np.number
 
 
-@door(
-    answer="any", target=real(1, 3), length=whole(1), nu_w=number(0), nu_f=number(0), nu_c=number(0)
-)
+@door(answer="any", target=real(), length=ANY, nu_w=number(), nu_f=number(), nu_c=number())
 def kernel_norm(
     target: ArrayLike, *, length: int, nu_w: Number, nu_f: Number = 1.0, nu_c: Number = 1.0
 ) -> float:
@@ -38,12 +36,12 @@ def kernel_norm(
 
 @door(
     answer="any",
-    target=real(1, 3),
-    gamma0=numbers(0),
-    length=whole(1),
-    nu_w=number(0),
-    nu_f=number(0),
-    nu_c=number(0),
+    target=real(),
+    gamma0=numbers(),
+    length=ANY,
+    nu_w=number(),
+    nu_f=number(),
+    nu_c=number(),
 )
 def kappa(
     target: ArrayLike,
@@ -72,11 +70,11 @@ def kappa(
 
 @door(
     answer="any",
-    target=real(1, 3),
-    length=whole(1),
-    nu_w=number(0),
-    nu_f=number(0),
-    nu_c=number(0),
+    target=real(),
+    length=ANY,
+    nu_w=number(),
+    nu_f=number(),
+    nu_c=number(),
     at=number(above=0),
 )
 def threshold(
@@ -101,12 +99,12 @@ def threshold(
 
 
 @door(
-    target=real(1, 3),
+    target=real(),
     times=numbers(infinite=True),
-    length=whole(1),
-    nu_w=number(0),
-    nu_f=number(0),
-    nu_c=number(0),
+    length=ANY,
+    nu_w=number(),
+    nu_f=number(),
+    nu_c=number(),
 )
 def kernel_response(
     target: ArrayLike,

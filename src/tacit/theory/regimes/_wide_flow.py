@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 from scipy.signal import convolve2d
 
-from tacit._doors import door, number, real, whole
+from tacit._doors import ANY, door, number, real, whole
 from tacit.theory.kernel import lag_weights
 from tacit.theory.regimes._kernel_corner import Number, checked_scale, checked_target
 
@@ -34,7 +34,7 @@ class WideFlow(NamedTuple):
     converged: bool
 
 
-@door(length=whole(1, 1000), nu_w=number(0), turns=whole(0, 20))
+@door(length=whole(1, 1000), nu_w=number(), turns=whole(0, 20))
 def wide_start(length: int, nu_w: float, *, turns: int = 1) -> Parameters:
     """M, f and c: what W/√n, F/√n and C/√n are to each other at the start, for n → ∞.
 
@@ -76,10 +76,10 @@ def _changes(word: str) -> int:
 
 
 @door(
-    target=real(1),
-    gamma0=number(above=0, high=1e9),
-    length=whole(1),
-    nu_w=number(0),
+    target=real(),
+    gamma0=number(-1e9, 1e9),
+    length=ANY,
+    nu_w=number(),
     goal=number(above=0),
     rtol=number(above=0),
     steps=whole(1),
