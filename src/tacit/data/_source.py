@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tacit._doors import door, path
+
 VARIABLE = "TACIT_DATA"
 
 
@@ -36,6 +38,7 @@ class Source:
     remote: Mapping[str, str] = field(default_factory=dict)
     convert: Callable[[bytes], bytes] = bytes
 
+    @door(path=path)
     def folder(self, path: str | os.PathLike[str] | None = None) -> Path:
         """The folder with the checked files: `path`, else `$TACIT_DATA/name`.
 
@@ -46,6 +49,7 @@ class Source:
             raise DataMissingError(sentence)
         return self._place(path)
 
+    @door(path=path)
     def missing(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """What is wrong with the local copy, in a sentence; None if nothing is."""
         if path is None and not os.environ.get(VARIABLE):
