@@ -134,6 +134,9 @@ def whole(low: int = 0, high: int = MOST) -> Check:
     return check
 
 
+ANY = whole(-MOST)  # an integer; the function itself says which
+
+
 def real(*ndims: int, finite: bool = True, most: float = math.inf, empty: bool = False) -> Check:
     """A real array with one of these numbers of axes (any without), finite, with an entry."""
     words = f"must be a real {_kind(ndims)}"

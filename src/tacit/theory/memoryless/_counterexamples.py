@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from tacit._doors import door, number, whole
+from tacit._doors import door, number, numbers, whole
 from tacit.theory.memoryless._population import checked_length, real_matrix
 
 _RANK_TOLERANCE = 1e-12  # of the largest singular value: smaller ones are none of the target's
