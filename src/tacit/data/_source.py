@@ -9,6 +9,8 @@ from pathlib import Path
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
+from tacit._doors import door, path
+
 VARIABLE = "TACIT_DATA"
 
 
@@ -37,6 +39,7 @@ class Source:
     remote: Mapping[str, str] = field(default_factory=dict)
     convert: Callable[[bytes], bytes] = bytes
 
+    @door(path=path)
     def folder(self, path: str | os.PathLike[str] | None = None) -> Path:
         """The folder with the checked files: see `place`.
 
@@ -47,6 +50,7 @@ class Source:
             raise DataMissingError(sentence)
         return self.place(path)
 
+    @door(path=path)
     def missing(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """What is wrong with the local copy, in a sentence; None if nothing is."""
         if path is None and not os.environ.get(VARIABLE) and not self.place().is_dir():

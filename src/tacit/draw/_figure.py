@@ -15,8 +15,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from tacit._doors import each, instance, text, whole
 from tacit.draw._axis import Axis
-from tacit.draw._checks import check_choice, check_positive
+from tacit.draw._checks import check_choice, check_listed, check_positive, check_words
 from tacit.draw._heatmap import Heatmap
 from tacit.draw._marks import Mark
 
@@ -52,7 +53,13 @@ class Panel:
     ours: Sequence[Mark] = ()
 
     def __post_init__(self) -> None:
+        text("Panel.title", self.title)
+        check_words("Panel", note=self.note)
         check_choice("Panel", "legend", self.legend, LEGENDS)
+        instance(Axis)("Panel.x", self.x)
+        instance(Axis)("Panel.y", self.y)
+        for name, given in (("marks", self.marks), ("ours", self.ours)):
+            each(instance(Mark), least=0)(f"Panel.{name}", given)
         object.__setattr__(self, "ours", tuple(self.ours))
         object.__setattr__(self, "marks", (*_without(self.marks, self.ours), *self.ours))
         for mark in self.marks:
@@ -158,16 +165,24 @@ class Figure:
     main: int = 0
 
     def __post_init__(self) -> None:
+        text("Figure.title", self.title)
+        text("Figure.caption", self.caption)
+        check_words("Figure", notice=self.notice)
+        for name, given in (("panels", self.panels), ("ours", self.ours)):
+            each(instance(Panel), least=0)(f"Figure.{name}", given)
+        if self.columns is not None:
+            whole(-100, 100)("Figure.columns", self.columns)
+            if self.columns < 1:
+                raise ValueError(
+                    f"Figure.columns: received {self.columns}, it must be at least 1; leave it out "
+                    "to let the figure choose"
+                )
+        check_listed("Figure", "size", self.size)
         object.__setattr__(self, "ours", tuple(self.ours))
         object.__setattr__(self, "panels", (*_without(self.panels, self.ours), *self.ours))
         if not self.panels:
             raise ValueError(
                 "Figure.panels: received none, there must be at least one; add a Panel"
-            )
-        if self.columns is not None and self.columns < 1:
-            raise ValueError(
-                f"Figure.columns: received {self.columns}, it must be at least 1; leave it out to "
-                "let the figure choose"
             )
         if self.notice is not None and not self.notice.strip():
             raise ValueError(

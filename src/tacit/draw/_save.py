@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit._doors import door, instance, path
 from tacit._files import write_atomically
 from tacit.draw._checks import check_choice
 from tacit.draw._figure import Figure
@@ -22,16 +23,19 @@ WIDTHS = {"single": 3.4, "double": 7.0}
 """How wide a figure is in a journal of two columns, in inches."""
 
 
+@door(figure=instance(Figure), path=path)
 def save_png(figure: Figure, path: str | Path) -> Path:
     """Write the figure as a PNG."""
     return _write(to_matplotlib(figure), figure, Path(path), "png")
 
 
+@door(figure=instance(Figure), path=path)
 def save_svg(figure: Figure, path: str | Path) -> Path:
     """Write the figure as an SVG, text as outlines, without a date."""
     return _write(to_matplotlib(figure), figure, Path(path), "svg")
 
 
+@door(figure=instance(Figure), stem=path)
 def save_both(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
     """Write `stem.png` and `stem.svg`; the layout, which takes longest, is made once."""
     png, svg = save_all(figure, stem, ("png", "svg"))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit._doors import door, flag, function, having, number, whole
 from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within, remove_stale
 from tacit.claims import SEED, Claim, DecidedClaims
@@ -46,6 +47,17 @@ class ReproductionError(RuntimeError):
     """A run without any result: every batch failed. Its notes hold the first traceback."""
 
 
+@door(
+    answer="any",
+    fresh=flag,
+    accept_changed=flag,
+    until_decided=flag,
+    budget=number(0, infinite=True),
+    seeds_at_most=whole(1),
+    retries=whole(),
+    progress=function,
+    executor=having("submit"),
+)
 def reproduce(
     experiment: str | type[Experiment] | Experiment,
     *,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from tacit._doors import SEEDS, door, flag, function, whole
 from tacit._errors import UsageError, shown
 from tacit._notebook import few_lines, html_table
 from tacit.claims import Claim, bound_words
@@ -148,6 +149,14 @@ class Verification:
         }
 
 
+@door(
+    answer="any",
+    instances=whole(1),
+    seed=whole(0, SEEDS),
+    mutations=flag,
+    progress=function,
+    draw=function,
+)
 def verify(
     *targets: str | Statement,
     instances: int | None = None,

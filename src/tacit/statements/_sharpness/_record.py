@@ -193,7 +193,7 @@ def _is_sharp(noticed: float | None) -> bool:
 
 def _reason(statement: Statement, name: str) -> str:
     """What the statement says about a constant that is not sharp."""
-    exact = statement.loose.get(name)
-    if exact is not None:
-        return exact
-    return next((why for text, why in statement.loose.items() if text in name), "")
+    if not _is_shared(name):
+        return statement.loose.get(name, "")
+    pieces = {text: why for text, why in statement.loose.items() if text not in statement.constants}
+    return next((why for text, why in pieces.items() if text in name), "")

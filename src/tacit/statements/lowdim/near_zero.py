@@ -159,6 +159,7 @@ def lemma_c_12(
     tolerance=1e-6,  # of the integration
     hypotheses={_POSITIVE: lambda target: target[0] > 0, _WIDE: lambda A: len(A) > 20},
     mutations=[{"decay": 4.1}, {"growth": 4.1}, {"first": 0.9}, {"third": 1.1}, {"later": 2.75}],
+    loose={"shrunk": "the term is a bound with a free factor c₂, and far below the first term"},
     instances=8,
 )
 def lemma_c_14(

@@ -46,7 +46,7 @@ def lemma_c_10(size: int, *, rate: float = 9 / 64) -> float:
     hypotheses={"d > 4": lambda width: width > 4},
     mutations=[{"claimed": 0.8}],
     loose={
-        "2) * (1 - _outside(width))": "0.75 is a few per cent below the probability, and A, of d² "
+        "(1 - _outside(width**2))": "0.75 is a few per cent below the probability, and A, of d² "
         "entries, leaves it as it is",
         "width**2 / 64)": "the factor of A is one to many digits",
     },

@@ -133,6 +133,7 @@ def _at_the_bounds(rng: np.random.Generator) -> dict[str, Any]:
     tolerance=1e-12,
     kind="inequality",
     mutations=[{"twice": 1.9}, {"part": 0.95}, {"four": 3.6}, {"power": 3.1}],
+    loose={"M1**2 * M2**i": "‖Y‖ and ‖W‖ cannot both be 2M₁ε^{3/4}: the product gives away two"},
     errata=[
         Erratum(
             place="(C.112), under the brace",
