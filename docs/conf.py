@@ -20,7 +20,6 @@ html_theme_options = {"show_toc_level": 2, "navigation_with_keys": True}
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
-# Links that leave the documentation for files of the repository stay as they are.
 suppress_warnings = ["myst.header"]
 nb_execution_mode = "force"
 nb_execution_timeout = 300
