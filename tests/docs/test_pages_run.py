@@ -21,7 +21,7 @@ SHORTER = {
         "steps = 600": "steps = 50",
     },
     "notebooks/matrix.md": {
-        "(2, 3, 4)": "(2, 3)",
+        "(2, 3, 4)": "(2,)",
         "jax.random.key(depth), 10)": "jax.random.key(depth), 2)",
         "Stop(20_000, loss=1e-8)": "Stop(20, loss=1e-8)",
     },
