@@ -118,6 +118,11 @@ class Claim:
         for name in (*_NUMBERS, "bound"):
             object.__setattr__(self, name, float(getattr(self, name)))
 
+    def __repr__(self) -> str:
+        from tacit.claims._shown import claim_text
+
+        return claim_text(self)
+
     @property
     def evidence(self) -> tuple[float, float] | None:
         """The e-values for and against the claim; None if it is about one number."""

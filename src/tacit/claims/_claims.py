@@ -11,6 +11,7 @@ from tacit._doors import door, each, instance, number, text
 from tacit._errors import shown
 from tacit.claims._claim import Claim, Relation
 from tacit.claims._intervals import fraction_interval, median_interval
+from tacit.claims._shown import by_name, claims_html, claims_text
 
 SEED = "seed"
 
@@ -70,11 +71,17 @@ class Claims(Sequence[Claim]):
         self._claims: list[Claim] = []
 
     @overload
-    def __getitem__(self, index: int) -> Claim: ...
+    def __getitem__(self, index: int | str) -> Claim: ...
     @overload
     def __getitem__(self, index: slice) -> list[Claim]: ...
-    def __getitem__(self, index: int | slice) -> Claim | list[Claim]:
-        return self._claims[index]
+    def __getitem__(self, index: int | str | slice) -> Claim | list[Claim]:
+        return by_name(self, index) if isinstance(index, str) else self._claims[index]
+
+    def __repr__(self) -> str:
+        return claims_text(self)
+
+    def _repr_html_(self) -> str:
+        return claims_html(self)
 
     def __len__(self) -> int:
         return len(self._claims)

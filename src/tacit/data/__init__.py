@@ -1,5 +1,6 @@
-"""Data sets by canonical address and checksum, or from a local copy (`TACIT_DATA`)."""
+"""Data sets by canonical address and checksum: a local copy (`TACIT_DATA`), or fetched."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.data._glove import (
     GLOVE,
     GLOVE_SST,
@@ -16,11 +17,17 @@ from tacit.data._source import DataMissingError, Source
 from tacit.data._sst2 import SST2, SST2_CASED, LabelledSentences, read_labelled, sst2
 from tacit.data._synthetic_recording import synthetic_recording
 
+SOURCES = {
+    source.name: source for source in (M1_FLINT, S1_CHOWDHURY, SST2, SST2_CASED, GLOVE, GLOVE_SST)
+}
+"""Every data set by its name, for `tacit data`."""
+
 __all__ = [
     "GLOVE",
     "GLOVE_SST",
     "M1_FLINT",
     "S1_CHOWDHURY",
+    "SOURCES",
     "SST2",
     "SST2_CASED",
     "DataMissingError",
@@ -40,3 +47,5 @@ __all__ = [
     "word_vectors",
     "word_vectors_missing",
 ]
+
+with_readable_signatures(globals(), __all__)

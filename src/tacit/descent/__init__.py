@@ -1,5 +1,6 @@
 """Descent: the only loop. It moves any pytree down any loss, thousands of small models at once."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.descent._averaged import Averaged
 from tacit.descent._bounded_step import BoundedStep
 from tacit.descent._clock import AbstractClock, HomogeneousClock
@@ -19,6 +20,7 @@ from tacit.descent._problem import (
     Problem,
     Stochastic,
 )
+from tacit.descent._progress import set_progress_place
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
 from tacit.descent._schedule import Cold, ScheduleResult, Stage, Warm, run_schedule
@@ -63,4 +65,7 @@ __all__ = [
     "lane_keys",
     "log_spaced_steps",
     "run_schedule",
+    "set_progress_place",
 ]
+
+with_readable_signatures(globals(), __all__)

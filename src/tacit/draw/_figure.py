@@ -5,10 +5,12 @@ written is what both show: write W₀, not $W_0$.
 """
 
 import math
+import os
 import re
 import string
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -200,6 +202,33 @@ class Figure:
                 )
             for part in self.size:
                 check_positive("Figure", "size", part)
+
+    def save(self, path: "str | os.PathLike[str]") -> Path:
+        """Write it to a file, as its ending says: .png, .svg or .pdf."""
+        from tacit.draw._save import save_figure
+
+        return save_figure(self, Path(path))
+
+    def show(self) -> None:
+        """Show it: in a notebook below the cell, else in the system's viewer of pictures."""
+        from tacit.draw._shown import show
+
+        show(self)
+
+    def __repr__(self) -> str:
+        from tacit.draw._shown import figure_text
+
+        return figure_text(self)
+
+    def _repr_png_(self) -> bytes:
+        from tacit.draw._shown import png_bytes
+
+        return png_bytes(self)
+
+    def _repr_html_(self) -> str:
+        from tacit.draw._shown import figure_html
+
+        return figure_html(self)
 
     def with_notice(self, text: str | None) -> "Figure":
         """The same figure with another notice, or with none."""

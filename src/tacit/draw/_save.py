@@ -50,17 +50,33 @@ def save_all(figure: Figure, stem: str | Path, kinds: Sequence[str]) -> list[Pat
     return [_write(sheet, figure, Path(f"{stem}.{kind}"), kind) for kind in kinds]
 
 
-def _write(sheet: "Sheet", figure: Figure, path: Path, kind: str) -> Path:
+def save_figure(figure: Figure, path: Path) -> Path:
+    """Write the figure as the file's ending says."""
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in FORMATS:
+        raise ValueError(
+            f"path: received {str(path)!r}, it must end in one of "
+            + ", ".join(f".{known}" for known in FORMATS)
+        )
+    return _write(to_matplotlib(figure), figure, path, kind)
+
+
+def as_bytes(sheet: "Sheet", figure: Figure, kind: str) -> bytes:
+    """The file's contents."""
     metadata: dict[str, Any] = dict.fromkeys(_UNSAID[kind])
     if kind != "png":
         metadata["Title"] = figure.title
-    path.parent.mkdir(parents=True, exist_ok=True)
     content = io.BytesIO()
     with style():
         # Not `savefig`, which would draw everything again for a layout that is already made.
         _print(sheet, kind)(content, metadata=metadata)
     data = content.getvalue()
-    write_atomically(path, with_steady_names(data) if kind == "svg" else data)
+    return with_steady_names(data) if kind == "svg" else data
+
+
+def _write(sheet: "Sheet", figure: Figure, path: Path, kind: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, as_bytes(sheet, figure, kind))
     return path
 
 

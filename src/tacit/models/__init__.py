@@ -1,5 +1,6 @@
 """Models: Equinox modules that act on one example; callers `vmap`."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.models._deep_factorisation import DeepFactorisation
 from tacit.models._dense import Dense, Symmetric
 from tacit.models._diagonal import ConjugatePairs, Diagonal
@@ -44,3 +45,5 @@ __all__ = [
     "xavier_gated",
     "xavier_linear_rnn",
 ]
+
+with_readable_signatures(globals(), __all__)
