@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit._errors import UsageError
-from tacit._files import WriteError, write_atomically
+from tacit._files import FileKindError, WriteError, folder_within, write_atomically
 from tacit.reproduction import results_folder
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def run(
         print(f"tacit: {error}", file=sys.stderr)
         return 1
     kept = {} if replay_file is not None else _kept(done, results_folder(results))
+    if replay_file is None:
+        _keep_margins(done, results_folder(results))
     _tell(console, done, kept)
     if as_json:
         record = done.to_dict()
@@ -109,6 +111,21 @@ def _kept(done: "Verification", folder: Path) -> dict[str, Path]:
         for one in done.statements
         if one.verdict == "fails"
     }
+
+
+def _keep_margins(done: "Verification", folder: Path) -> None:
+    """The last answer on each statement, for the report; where it cannot be kept, it is said."""
+    from tacit.site import MARGINS, read_margins
+
+    path = folder / MARGINS
+    answers = {one["id"]: one for one in done.to_dict()["statements"]}
+    text = json.dumps(read_margins(path) | answers, ensure_ascii=False, indent=1)
+    try:
+        path = folder_within(folder, str(MARGINS))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, f"{text}\n".encode())
+    except (OSError, FileKindError) as error:
+        print(f"tacit: the margins are not kept for the report: {error}", file=sys.stderr)
 
 
 def _tell(console: "Console", done: "Verification", kept: dict[str, Path]) -> None:
