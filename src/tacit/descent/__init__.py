@@ -2,7 +2,9 @@
 
 from tacit.descent._averaged import Averaged
 from tacit.descent._bounded_step import BoundedStep
+from tacit.descent._checkpoint import Checkpoint
 from tacit.descent._clock import AbstractClock, HomogeneousClock
+from tacit.descent._cosine import cosine
 from tacit.descent._descend import descend
 from tacit.descent._first_below import FirstBelow
 from tacit.descent._flow import Downhill, FlowState, GradientFlow
@@ -17,6 +19,7 @@ from tacit.descent._problem import (
     LeastSquares,
     LossOrProblem,
     Problem,
+    Stateful,
     Stochastic,
 )
 from tacit.descent._record import Record
@@ -33,6 +36,7 @@ __all__ = [
     "Averaged",
     "BoundedCurvature",
     "BoundedStep",
+    "Checkpoint",
     "Cold",
     "DescentResult",
     "Downhill",
@@ -54,11 +58,13 @@ __all__ = [
     "ScheduleResult",
     "StabilisedRungeKutta",
     "Stage",
+    "Stateful",
     "Statistics",
     "Stochastic",
     "Stop",
     "Unrolled",
     "Warm",
+    "cosine",
     "descend",
     "lane_keys",
     "log_spaced_steps",

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from tacit._types import Array, PRNGKeyArray, PyTree
 from tacit.descent._by_value import ByValue
 from tacit.descent._method import AbstractMethod, choose
-from tacit.descent._objective import Objective
+from tacit.descent._objective import Objective, counts_steps
 from tacit.descent._programs import run_compiled
 from tacit.descent._record import Measure
 from tacit.descent._stop import Outcome
@@ -67,10 +67,11 @@ class Program(eqx.Module):
     def objective(self, inputs: LaneInputs, clock: Array) -> Objective:
         """One lane's objective at a step; fresh data come from the lane's key and the step."""
         key: PRNGKeyArray | None = None
-        if inputs.key is not None:
-            key = jax.random.fold_in(jax.random.wrap_key_data(inputs.key), clock)
         problem = eqx.combine(inputs.problem, self.problem_rest)
-        return Objective(problem, eqx.combine(inputs.frozen, self.model_rest), key)
+        if inputs.key is not None:
+            key = jax.random.wrap_key_data(inputs.key)
+            key = key if counts_steps(problem) else jax.random.fold_in(key, clock)
+        return Objective(problem, eqx.combine(inputs.frozen, self.model_rest), key, clock)
 
     def state(self, params: PyTree, inputs: LaneInputs) -> PyTree:
         """The method's state before the first step, of every lane."""

@@ -4,6 +4,7 @@ from tacit.problems._centred_response import CentredResponse
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
 from tacit.problems._empirical import EmpiricalLoss, SampledLoss, step_weights
 from tacit.problems._finite_response import FiniteResponse, lying_teacher
+from tacit.problems._images import ImageBatches, Images
 from tacit.problems._lag_weights import (
     adversarial_population_loss,
     half_population_loss,
@@ -45,6 +46,8 @@ __all__ = [
     "EmpiricalLoss",
     "FiniteResponse",
     "FlipFlop",
+    "ImageBatches",
+    "Images",
     "LinearDataLoss",
     "LinearSampledLoss",
     "Mante",
