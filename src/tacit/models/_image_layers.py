@@ -86,13 +86,12 @@ class BatchNorm(eqx.Module):
 
     def moved(self, seen: Statistics) -> "BatchNorm":
         """The averages after a batch, and None for what is trained."""
-        nothing: Any = None
-        towards = jax.tree.map(
-            lambda old, new: (1 - MOMENTUM) * old + MOMENTUM * new,
-            Statistics(self.mean, self.variance),
-            seen,
+        mean, variance = (
+            (1 - MOMENTUM) * old + MOMENTUM * new
+            for old, new in zip((self.mean, self.variance), seen, strict=True)
         )
-        return BatchNorm(nothing, nothing, towards.mean, towards.variance)
+        parts = mean, variance, None, None
+        return eqx.tree_at(lambda n: (n.mean, n.variance, n.scale, n.shift), self, parts)
 
 
 def renewed(model: PyTree, seen: list[Statistics]) -> PyTree:

@@ -1,17 +1,19 @@
 """Labelled images, and the loss on batches of them that are shifted and mirrored at random."""
 
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import UInt8
 from numpy.typing import ArrayLike
 
 from tacit._types import Array, Float, Int, PRNGKeyArray, PyTree, precise
 from tacit.models import Statistics, renewed
 
 
+@runtime_checkable
 class ImageClassifier(Protocol):
     """A model that gives each class a score: `ResNet`, `VGG`, `ReLUNet`."""
 
@@ -33,7 +35,7 @@ class Images(eqx.Module):
     - `mean`, `deviation`: of each channel, for pixels from 0 to 1.
     """
 
-    pixels: Int[Array, "images height width channels"]
+    pixels: UInt8[Array, "images height width channels"]
     labels: Int[Array, " images"]
     mean: Float[Array, " channels"]
     deviation: Float[Array, " channels"]

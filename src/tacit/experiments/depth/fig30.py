@@ -41,13 +41,15 @@ class Fig30(TrainedNetworks):
     identity: float = fixed(1.0, "multiple of the identity", low=0.0)
     protocol: str = fixed("code", "code: no ReLU after the first layer", choices=("text", "code"))
     rate: float = fixed(0.01, "learning rate of SGD with momentum 0.9", low=0.0)
-    low: float = fixed(0.1, "a low training loss", low=0.0, analysis=True)
+    low: float = fixed(
+        0.1, "a low training loss; networks above it do not count", low=0.0, analysis=True
+    )
 
     presets = {
         "smoke": dict(data="waves", depth=(2, 3), seed=range(2), images=200, side=4, batch=20,
                       epochs=2.0, watched=50, points=2, width=16, deviation=0.06, low=2.3),
-        "quick": dict(images=2000, side=8, batch=50, epochs=40.0, watched=500, width=64,
-                      deviation=0.028, low=2.0),
+        "quick": dict(depth=(2, 3), images=2000, side=8, batch=50, epochs=20.0, watched=500,
+                      points=5, width=64, deviation=0.028, low=2.2),
         "paper": {},
     }  # fmt: skip
 
@@ -69,6 +71,11 @@ class Fig30(TrainedNetworks):
         starts = Lanes.stack(ReLUNet.random(depth, **made, key=key) for key in keys)
         method = optax.sgd(self.rate, momentum=0.9)
         return self.trained(starts, method, batch, shift=0, mirror=False)
+
+    def counts(self, runs: xarray.Dataset) -> xarray.DataArray:
+        """Networks that learn: the rank of one that has not left its start is the start's."""
+        loss = runs["loss"].sel(split="train", point=self.points, drop=True)
+        return super().counts(runs) & (loss <= self.low)
 
     def stable(self, runs: xarray.Dataset, state: str) -> xarray.DataArray:
         """The mean stable rank of each network."""
@@ -104,7 +111,7 @@ class Fig30(TrainedNetworks):
             says="At every depth training leaves Gaussian networks no larger a share of the mean "
             "stable rank that they began with than identity ones.",
         )
-        loss = self.counted(runs, "loss").sel(split="train", point=self.points, data=self.data[0])
+        loss = runs["loss"].sel(split="train", point=self.points, data=self.data[0])
         for start in self.start:
             claim.median(
                 f"{start}: low training loss",
@@ -116,7 +123,7 @@ class Fig30(TrainedNetworks):
         return claim
 
     def draw(self, runs: xarray.Dataset) -> Figure:
-        loss = self.counted(runs, "loss").sel(split="train", data=self.data[0]).sortby("depth")
+        loss = runs["loss"].sel(split="train", data=self.data[0]).sortby("depth")
         curves = loss.assign_coords(point=self.epochs_of(runs))
         trained, untrained = self.stable(runs, "trained"), self.stable(runs, "untrained")
         x, y = Axis("hidden layers L", ticks=sorted(self.depth)), Axis("stable rank")
@@ -137,5 +144,6 @@ class Fig30(TrainedNetworks):
             ],
             caption=f"Width {self.width}, {self.images:,} images of side {self.side}, "
             f"{self.epochs:g} epochs, SGD with momentum, rate {self.rate:g}; means over "
-            f"{len(self.seed)} seeds, bands of a standard deviation.",
+            f"{len(self.seed)} seeds, bands of a standard deviation. Ranks are of networks whose "
+            f"training loss ends at {self.low:g} or below.",
         )  # fmt: skip
