@@ -85,7 +85,7 @@ def test_a_killed_descent_goes_on_where_it_was(tmp_path, monkeypatch):
     def some(*args):
         nonlocal count
         count += 1
-        if count > 2:
+        if count > 1:
             raise KilledError
         return segments(*args)
 

@@ -1,5 +1,6 @@
 """Networks that read images: layers against NumPy, sizes against the published ones."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -38,9 +39,9 @@ def test_both_convolutions_are_the_definition(size, stride, monkeypatch):
     x, kernel = rng.normal(size=(2, 6, 6, 3)), rng.normal(size=(size, size, 3, 5))
     wanted = by_definition(x, kernel, stride)
     x, kernel = jnp.asarray(x, jnp.float32), jnp.asarray(kernel, jnp.float32)
-    ours = layers.convolved(x, kernel, F32, stride)
+    ours = jax.jit(lambda x, k: layers.convolved(x, k, F32, stride))(x, kernel)
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")  # XLA's own
-    theirs = layers.convolved(x, kernel, F32, stride)
+    theirs = jax.jit(lambda x, k: layers.convolved(x, k, F32, stride))(x, kernel)
     np.testing.assert_allclose(ours, wanted, atol=1e-5)
     np.testing.assert_allclose(theirs, wanted, atol=1e-5)
 
@@ -49,7 +50,7 @@ def test_batch_normalisation_is_its_formula():
     rng = np.random.default_rng(0)
     x = rng.normal(2, 3, size=(5, 2, 2, 3))
     norm = BatchNorm(*(jnp.asarray(rng.uniform(1, 2, 3), jnp.float32) for _ in range(4)))
-    y, seen = norm.by_batch(jnp.asarray(x, jnp.float32))
+    y, seen = eqx.filter_jit(BatchNorm.by_batch)(norm, jnp.asarray(x, jnp.float32))
     mean, variance = x.mean((0, 1, 2)), x.var((0, 1, 2))
     wanted = norm.scale * (x - mean) / np.sqrt(variance + 1e-5) + norm.shift
     np.testing.assert_allclose(y, wanted, rtol=1e-4, atol=1e-4)
@@ -81,16 +82,14 @@ class Zeros:
 def test_networks_have_their_published_sizes(kind, depth, parameters, count, monkeypatch):
     for module in (resnet, vgg):
         monkeypatch.setattr(module.np.random, "default_rng", lambda seed: Zeros())
-    made = jax.eval_shape(
-        lambda: kind.random(depth, classes=10, arithmetic=F32, key=jax.random.key(0))
-    )
+    made = kind.random(depth, classes=10, arithmetic=F32, key=jax.random.key(0))
     state = sum(
         norm.mean.size + norm.variance.size
         for norm in jax.tree.leaves(made, is_leaf=layers._is_norm)
         if layers._is_norm(norm)
     )
     assert sum(leaf.size for leaf in jax.tree.leaves(made)) - state == parameters
-    assert len(jax.eval_shape(made.weights)) == count  # convolutions, shortcuts and the readout
+    assert len(eqx.filter_eval_shape(kind.weights, made)) == count  # convolutions, shortcuts and the readout
 
 
 def unrolled(net, images):
@@ -111,8 +110,8 @@ def unrolled(net, images):
 
 def test_a_residual_network_is_its_blocks_and_knows_its_averages():
     net = ResNet.random(18, **TINY)
-    scores, seen = jax.jit(net.outputs_by_batch)(IMAGES)
-    wanted, first, late = jax.jit(lambda images: unrolled(net, images))(IMAGES)
+    scores, seen = eqx.filter_jit(ResNet.outputs_by_batch)(net, IMAGES)
+    wanted, first, late = eqx.filter_jit(unrolled)(net, IMAGES)
     np.testing.assert_allclose(scores, wanted, rtol=1e-4, atol=1e-4)
     state = renewed(net, seen)
     assert state.stem is None
@@ -126,7 +125,7 @@ def test_a_residual_network_is_its_blocks_and_knows_its_averages():
 
 def test_a_network_of_convolutions_pools_and_reads_out():
     net = VGG.random(11, **TINY)
-    scores, seen = jax.jit(net.outputs_by_batch)(IMAGES)
+    scores, seen = eqx.filter_eval_shape(VGG.outputs_by_batch, net, IMAGES)
     assert scores.shape == (4, 3)
     assert len(seen) == 8
     x = np.arange(16.0).reshape(1, 4, 4, 1)
@@ -149,7 +148,7 @@ def test_a_fully_connected_network_is_its_products(linear):
 
 def test_half_precision_stays_inside():
     net = VGG.random(11, **(TINY | {"arithmetic": ARITHMETICS["bfloat16"]}))
-    assert jax.eval_shape(net.outputs, IMAGES).dtype == jnp.float32
+    assert eqx.filter_eval_shape(VGG.outputs, net, IMAGES).dtype == jnp.float32
 
 
 @pytest.mark.parametrize("kind", [ResNet, VGG])

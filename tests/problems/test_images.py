@@ -1,5 +1,6 @@
 """Batches of images: every one once an epoch, shifted and mirrored, and the loss on them."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,12 +15,17 @@ IMAGES = Images.of(PIXELS, np.arange(7), **SCALES)
 KEY = jax.random.key(0)
 
 
+@pytest.fixture(autouse=True)
+def _in_short(compiled_in_short):
+    """For all of them."""
+
+
 def test_an_epoch_takes_whole_batches_without_repetition():
     batches = ImageBatches(IMAGES, 3, 0, False)
     assert batches.steps_an_epoch == 2
-    epochs = []
+    epochs, drawn = [], eqx.filter_jit(ImageBatches.batch)
     for first in (0, 2):
-        labels = [np.asarray(batches.batch(KEY, jnp.int32(first + i))[1]) for i in range(2)]
+        labels = [np.asarray(drawn(batches, KEY, jnp.int32(first + i))[1]) for i in range(2)]
         assert len(set(np.concatenate(labels).tolist())) == 6
         epochs.append(np.concatenate(labels))
     assert (epochs[0] != epochs[1]).any()
@@ -27,7 +33,8 @@ def test_an_epoch_takes_whole_batches_without_repetition():
 
 def test_images_are_moved_and_mirrored_over_black():
     batches = ImageBatches(IMAGES, 7, 2, True)
-    found, labels = (np.asarray(each) for each in batches.batch(KEY, jnp.int32(0)))
+    drawn = eqx.filter_jit(ImageBatches.batch)(batches, KEY, jnp.int32(0))
+    found, labels = (np.asarray(each) for each in drawn)
     pixels = np.rint(255 * (found * SCALES["deviation"] + SCALES["mean"])).astype(int)
     moves = set()
     for image, label in zip(pixels, labels, strict=True):
@@ -51,12 +58,12 @@ def test_the_loss_is_the_cross_entropy_of_the_batch():
     net = ReLUNet.random(1, inputs=48, width=5, outputs=7, deviation=0.3,
                          arithmetic=ARITHMETICS["float32"], key=KEY)  # fmt: skip
     batches = ImageBatches(IMAGES, 7, 0, False)
-    loss = batches.loss(net, key=KEY, step=jnp.int32(0))
+    loss = eqx.filter_jit(ImageBatches.loss)(batches, net, key=KEY, step=jnp.int32(0))
     scores = np.asarray(net.outputs(IMAGES.standardised(jnp.asarray(PIXELS))), float)
     log_p = scores - np.log(np.exp(scores).sum(1, keepdims=True))
     own = -log_p[np.arange(7), np.arange(7)]
     assert float(loss) == pytest.approx(own.mean(), rel=1e-5)
-    losses, right = IMAGES.losses_and_successes(net, at_a_time=3)
+    losses, right = eqx.filter_jit(Images.losses_and_successes)(IMAGES, net, at_a_time=3)
     np.testing.assert_allclose(losses, own, rtol=1e-4)
     np.testing.assert_array_equal(right, scores.argmax(1) == np.arange(7))
 

@@ -60,8 +60,8 @@ class BatchNorm(eqx.Module):
     @staticmethod
     def fresh(channels: int) -> "BatchNorm":
         """γ = 1, β = 0, and averages as of standard numbers."""
-        one, zero = jnp.ones(channels, jnp.float32), jnp.zeros(channels, jnp.float32)
-        return BatchNorm(one, zero, zero, one)
+        values = (1, 0, 0, 1)
+        return BatchNorm(*(jnp.asarray(np.full(channels, value, np.float32)) for value in values))
 
     def __call__(self, x: Float[Array, "... channels"]) -> Float[Array, "... channels"]:
         """By the running averages."""

@@ -100,7 +100,7 @@ class ResNet(eqx.Module):
             firsts.append(_block(rng, channels, inner, stride, deep))
             channels = inner * (_BOTTLENECK if deep else 1)
             others = [_block(rng, channels, inner, 1, deep) for _ in range(count - 1)]
-            rests.append(jax.tree.map(lambda *leaves: jnp.stack(leaves), *others))
+            rests.append(jax.tree.map(_stacked, *others))
         readout = Readout(*by_fan_in(rng, channels, classes))
         return ResNet(
             stem, BatchNorm.fresh(widths[0]), tuple(firsts), tuple(rests), readout, arithmetic
@@ -150,6 +150,11 @@ class ResNet(eqx.Module):
                 count = rest.kernels[0].shape[0]
                 found += [kernel[place] for place in range(count) for kernel in rest.kernels]
         return *found, self.readout.weights
+
+
+def _stacked(*leaves: Array) -> Array:
+    """On the host: nothing is compiled for it."""
+    return jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves]))
 
 
 def _kernel(rng: np.random.Generator, size: int, inputs: int, outputs: int) -> Array:
