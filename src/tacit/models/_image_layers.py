@@ -153,7 +153,8 @@ def convolved(
     else:
         x = x[:, ::stride]
     flat = kernel.reshape(k1 * k2 * inputs, outputs)
-    return jnp.matmul(x, flat, precision=arithmetic.precision)
+    y = jnp.matmul(x.reshape(-1, len(flat)), flat, precision=arithmetic.precision)
+    return y.reshape(*x.shape[:-1], outputs)
 
 
 def multiplied(
