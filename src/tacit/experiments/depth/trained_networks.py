@@ -115,11 +115,12 @@ class TrainedNetworks(Experiment):
         return runs["epoch"].max([dim for dim in runs["epoch"].dims if dim != "point"]).values
 
     def never_rises(
-        self, claim: Claims, name: str, values: xarray.DataArray, along: str, **words: str
-    ) -> None:
+        self, claim: Claims, name: str, values: xarray.DataArray, along: str, *,
+        place: str = "ours", fails_because: str = "",
+    ) -> None:  # fmt: skip
         """Claim that a number of each network is at most that of the next shallower one."""
         steps = (values / values.shift({along: 1})).isel({along: slice(1, None)})
         labels = ", ".join(str(label) for label in values[along].values)
-        claim.median(name, steps.max(along, skipna=False), at_most=1.0,
+        claim.median(name, steps.max(along, skipna=False), at_most=1.0, place=place,
                      says=f"{name}: it does not rise along {labels}.",
-                     **{"place": "ours", **words})  # type: ignore[typeddict-item]  # fmt: skip
+                     fails_because=fails_because)  # fmt: skip
