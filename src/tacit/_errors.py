@@ -8,6 +8,13 @@ class UsageError(ValueError):
     """A wrong input: the message names the field, the value received and what is allowed."""
 
 
+def shown(value: object) -> str:
+    """What was received as a sentence quotes it: on one line, and not too long for it."""
+    huge = isinstance(value, int) and abs(value) >= 10**100  # Python would not even write it
+    words = "an integer of more than 100 digits" if huge else repr(value)
+    return words if len(words) <= 100 else f"{words[:60]}… ({len(words)} characters)"
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint after a wrong name: the nearest known ones, or else all of them."""
     options = sorted(known)

@@ -3,22 +3,25 @@
 import contextlib
 import errno
 import os
+import re
 import shutil
+import stat
 import time
 import uuid
 from pathlib import Path
 
 _TEMPORARY = ".tmp"
+_OURS = re.compile(r"\..+\.[0-9a-f]{12}\.tmp", re.DOTALL)  # as `temporary_name` makes them
 # Long after any write has ended, also where the clocks of two machines on one disk differ.
 _STALE_SECONDS = 24 * 3600.0
-_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class WriteError(OSError):
     """A file that could not be written: the disk is full, or the folder is read-only."""
 
     def __init__(self, path: str | os.PathLike[str], cause: OSError) -> None:
-        remedy = "free some space" if cause.errno in _NO_SPACE else "make the folder writable"
+        remedy = "free some space" if cause.errno in NO_SPACE else "make the folder writable"
         super().__init__(
             cause.errno,
             f"{Path(path)} could not be written: {cause.strerror or cause}; what was stored before "
@@ -27,6 +30,66 @@ class WriteError(OSError):
 
     def __str__(self) -> str:
         return str(self.strerror)
+
+
+class FileKindError(ValueError):
+    """What stands under a file's name is no regular file, or too large to be one of ours."""
+
+
+# Neither through a link nor waiting for the other end of a pipe; systems without links lack both.
+_PLAINLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
+    """The descriptor of a regular file, never of what a link leads to: else a `FileKindError`."""
+    try:
+        handle = os.open(path, flags | _PLAINLY | getattr(os, "O_BINARY", 0), mode)
+    except IsADirectoryError:
+        raise FileKindError("it is a folder") from None
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK) or path.is_symlink():
+            raise FileKindError("it is a link") from None
+        if error.errno in (errno.ENXIO, errno.ENODEV):
+            raise FileKindError("it is not a regular file") from None
+        raise
+    kind = os.fstat(handle).st_mode
+    if not stat.S_ISREG(kind):
+        os.close(handle)
+        words = "a folder" if stat.S_ISDIR(kind) else "not a regular file"
+        raise FileKindError(f"it is {words}")
+    return handle
+
+
+def read_regular(path: Path, *, most: int) -> bytes:
+    """The bytes of a regular file of at most `most` of them; else a `FileKindError`."""
+    with os.fdopen(open_regular(path), "rb") as file:
+        # No more than is there: Python sets aside what it is asked to read, were it gigabytes.
+        data = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)
+    if len(data) > most:
+        raise FileKindError(f"it has more than {most:,} bytes")
+    return data
+
+
+def refuse_link(path: Path) -> None:
+    """A `FileKindError` if there is a link under this name, wherever it leads."""
+    if path.is_symlink():
+        raise FileKindError(
+            f"{path} is a link, and tacit writes through none: put the folder itself there"
+        )
+
+
+def folder_within(root: Path, *names: str) -> Path:
+    """The path `root/name/…`, none of whose names below the root is a link: a `FileKindError`.
+
+    The root is the user's own choice and may be reached as they like; what lies in it may have
+    come from elsewhere.
+    """
+    path = root
+    for name in names:
+        for step in Path(name).parts:
+            path = path / step
+            refuse_link(path)
+    return path
 
 
 def sync_folder(folder: Path) -> None:
@@ -42,6 +105,11 @@ def sync_folder(folder: Path) -> None:
 def temporary_name(path: Path) -> Path:
     """An unused name beside `path`: it begins with a dot, ends with `.tmp` and is never read."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}{_TEMPORARY}")
+
+
+def is_temporary(name: str) -> bool:
+    """Whether it is a name that `temporary_name` has made."""
+    return _OURS.fullmatch(name) is not None
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -79,17 +147,24 @@ def put_folder(temporary: Path, path: Path) -> None:
     replaced = temporary_name(path)
     while True:
         with contextlib.suppress(FileNotFoundError):
-            path.rename(replaced)
+            path.rename(replaced)  # also a file or a link: the name itself, not where it leads
         try:
             temporary.rename(path)
             break
         except OSError:
-            if not path.exists():
+            if not os.path.lexists(path):
                 raise
             # Another process was faster: its folder is replaced by ours.
-            shutil.rmtree(replaced, ignore_errors=True)
+            _remove(replaced)
     sync_folder(path.parent)
-    shutil.rmtree(replaced, ignore_errors=True)
+    _remove(replaced)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _sync_file(path: Path) -> None:
@@ -102,7 +177,7 @@ def remove_stale(folder: Path, *, older_than: float = _STALE_SECONDS) -> None:
     limit = time.time() - older_than
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
-            if not (entry.name.startswith(".") and entry.name.endswith(_TEMPORARY)):
+            if not is_temporary(entry.name):
                 continue
             with contextlib.suppress(OSError):
                 if entry.stat(follow_symlinks=False).st_mtime > limit:

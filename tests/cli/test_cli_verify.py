@@ -80,6 +80,10 @@ def test_errata_are_written(tacit, monkeypatch):
     done = tacit("verify", "--errata", "errata.md")
     assert done.returncode == 0
     assert (tacit.folder / "errata.md").read_text() == "# Errata\n"
+    (tacit.folder / "kept").write_text("mine")
+    (tacit.folder / "link.md").symlink_to(tacit.folder / "kept")
+    assert tacit("verify", "--errata", "link.md").returncode == 0
+    assert (tacit.folder / "kept").read_text() == "mine"  # the name was replaced, whole
     done = tacit("verify", "--errata", "no/such/folder/errata.md")
     assert done.returncode == 2
     assert "cannot be written" in done.stderr

@@ -55,6 +55,7 @@ def run(given, rows, *, shared):
     )
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("shared", [False, True], ids=["own problems", "one problem"])
 def test_lanes_in_blocks_are_the_lanes_alone(given, shared):
     every = np.arange(COUNT)

@@ -108,6 +108,7 @@ def short_segments(monkeypatch):
     )
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize(
     ("method", "tolerance"),
     # Damped solves amplify the last bit, which the compiler may round differently at another size.

@@ -24,8 +24,6 @@ from tacit.models import DeepFactorisation, Dense, Diagonal, LinearRNN
 from tacit.problems import MatrixCompletion, Pattern, PopulationLoss
 from tacit.theory.depth import disconnected_limit, limit_singular_values, reduced_flow
 
-pytestmark = pytest.mark.usefixtures("compiled_in_short")
-
 # The order-two solvers hold their tolerance by small steps, so they get a looser one.
 SOLVERS = {
     "tsit5": (diffrax.Tsit5(), 1e-9),

@@ -66,6 +66,7 @@ def square(model):
     return jnp.sum(model**2)
 
 
+@pytest.mark.bits
 def test_a_report_says_what_each_lane_did(whole):
     assert whole.outcomes == {"converged": LANES}
     assert (whole.loss <= 1e-12).all()
@@ -80,6 +81,7 @@ def test_a_report_says_what_each_lane_did(whole):
     assert (whole.report["error"] < 1e-5).all()
 
 
+@pytest.mark.bits
 def test_a_lane_is_the_same_in_any_batch(whole):
     models, problems = completions()
     for rows in ([3, 22, 9, 14, 1, 8], [17]):
@@ -87,6 +89,7 @@ def test_a_lane_is_the_same_in_any_batch(whole):
         assert_same_lanes(part, whole, rows)
 
 
+@pytest.mark.bits
 def test_an_unrolled_lane_is_the_same_in_any_batch(whole):
     models, problems = completions()
     method = GradientFlow(Unrolled(diffrax.Tsit5()), rtol=1e-9, atol=1e-12)
@@ -109,6 +112,7 @@ def assert_same_lanes(part, whole, rows):
         np.testing.assert_array_equal(values, whole.report[name][rows])
 
 
+@pytest.mark.bits
 def test_packing_keeps_every_lane_in_its_place(whole, monkeypatch):
     # Segments of a few steps, and packing whatever it costs: lanes move between programs often.
     monkeypatch.setattr("tacit.descent._plan.SECONDS", 1e-3)
@@ -122,6 +126,7 @@ def test_packing_keeps_every_lane_in_its_place(whole, monkeypatch):
     assert_same_lanes(packed, whole, np.arange(LANES))
 
 
+@pytest.mark.bits
 def test_more_lanes_than_a_block_holds(whole):
     # Five copies of every lane, far apart: two blocks, made up anew as lanes end.
     models, problems = (take(lanes, np.tile(np.arange(LANES), 5)) for lanes in completions())
@@ -134,6 +139,7 @@ def test_more_lanes_than_a_block_holds(whole):
             np.testing.assert_array_equal(values[rows], whole.report[name])
 
 
+@pytest.mark.bits
 def test_a_clock_leaves_the_path_alone():
     # Where each lane is after so many steps of the clocked flow, the plain flow is at that time.
     models, problems = completions()
@@ -153,6 +159,7 @@ def test_a_clock_leaves_the_path_alone():
     np.testing.assert_allclose(factors_of(clocked.model), factors_of(plain.model), atol=2e-7)
 
 
+@pytest.mark.bits
 def test_a_clock_with_a_rate(whole):
     models, problems = completions()
     fast = descend(models, problems, CLOCKED, stop=Stop(3000, loss=1e-12), rate=10.0)

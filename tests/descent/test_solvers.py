@@ -15,8 +15,6 @@ import pytest
 from tacit.descent import Downhill, GaussNewton, Objective, StabilisedRungeKutta, Unrolled
 from tacit.descent._small_solve import solve_positive
 
-pytestmark = pytest.mark.usefixtures("compiled_in_short")
-
 
 class Curved(eqx.Module):
     """Three residuals of two numbers without a common zero: the Hessian is not 2 JᵀJ anywhere."""

@@ -13,29 +13,24 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 # In a process of its own: what other tests have imported or compiled would hide steps.
 TRACE = """
-import sys, tempfile, threading
+import cProfile, sys
 from pathlib import Path
 import tacit
 root = Path(tacit.__file__).parent
-within, seen = str(root), set()
-
-def note(frame, event, argument):
-    code = frame.f_code
-    # Class bodies and modules run when they are imported; only functions are part of the walk.
-    if code.co_flags & 1 and code.co_filename.startswith(within):
-        seen.add(code.co_filename)
-
-# It returns None, and so hears of calls alone: not of lines, returns or functions in C.
-threading.settrace(note)
-sys.settrace(note)
+within = str(root)
+profile = cProfile.Profile()
 from tacit.cli import main
 sizes = ["--set", "length=10,11", "--set", "teacher=well-conditioned", "--seeds", "1"]
 sizes += ["--set", "method=adam,flow"]
+profile.enable()
 try:
     main(["reproduce", "lowdim/fig1a", "--preset", "smoke", *sizes, "--results", sys.argv[1]])
 except SystemExit as end:
     assert end.code == 3, end.code  # one seed decides nothing
-sys.settrace(None)
+profile.disable()
+codes = [entry.code for entry in profile.getstats() if not isinstance(entry.code, str)]
+# Class bodies and modules run when they are imported; only functions are part of the walk.
+seen = {c.co_filename for c in codes if c.co_flags & 1 and c.co_filename.startswith(within)}
 print("\\n".join(sorted(Path(file).relative_to(root).as_posix() for file in seen)))
 """
 
@@ -51,11 +46,10 @@ def test_the_walk_has_at_most_45_files(walk):
     assert len(walk) <= 45
 
 
-def test_a_run_passes_through_every_file_of_the_walk_and_no_other_of_an_experiment(walk, tmp_path):
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
-    }
+def test_a_run_passes_through_every_file_of_the_walk_and_no_other_of_an_experiment(
+    walk, tmp_path, environment_in_short
+):
+    environment = environment_in_short | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", TRACE, str(tmp_path)],
         env=environment,

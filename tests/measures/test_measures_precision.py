@@ -1,6 +1,5 @@
 """Measures keep the precision of their input under JAX's own settings, in a fresh process."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -43,9 +42,11 @@ assert not jax.config.jax_enable_x64
 """
 
 
-def test_precision_under_the_defaults_of_jax():
+def test_precision_under_the_defaults_of_jax(environment_in_short):  # dtypes, not bits
     environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("JAX_ENABLE_X64")
+        name: value
+        for name, value in environment_in_short.items()
+        if not name.startswith("JAX_ENABLE_X64")
     }
     environment["PYTHONPATH"] = str(Path(tacit.__path__[0]).parent)
     done = subprocess.run(

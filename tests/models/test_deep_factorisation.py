@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 
 from tacit.models import DeepFactorisation
 
-pytestmark = pytest.mark.usefixtures("compiled_in_short")
-
 SIZES = [(2, 2), (2, 2, 2), (3, 2, 4), (2, 3, 3, 1), (5, 6, 4, 3, 5), (7, 9, 8, 7), (20, 12, 20)]
 
 

@@ -88,6 +88,7 @@ def test_gradient_in_the_parameters_of_every_kind(kind, balanced):
     close(jax.tree.leaves(found), jax.tree.leaves(expected))
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize(
     ("kind", "channels", "dtype", "sizes"),
     [

@@ -8,8 +8,6 @@ import pytest
 
 from tacit.models import GRU, LSTM
 
-pytestmark = pytest.mark.usefixtures("compiled_in_short")
-
 KINDS = [GRU, LSTM]
 
 

@@ -11,8 +11,6 @@ from tacit.models import ScaledConv, ScaledLinearRNN
 from tacit.problems import SequenceBatches, SequenceLoss
 from tacit.theory.kernel import lag_weights, learning_curve
 
-pytestmark = pytest.mark.usefixtures("compiled_in_short")
-
 
 def student(width=12, inputs=1, outputs=1, seed=0, **options):
     return ScaledLinearRNN.random(

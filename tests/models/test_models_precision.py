@@ -1,6 +1,5 @@
 """Models keep the precision of their parameters under JAX's own settings, in a fresh process."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -49,11 +48,12 @@ assert jax.numpy.ones(1).dtype == np.float32
 """
 
 
-def test_precision_under_the_defaults_of_jax():
+def test_precision_under_the_defaults_of_jax(environment_in_short):  # dtypes, not bits
     environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("JAX_ENABLE_X64")
+        name: value
+        for name, value in environment_in_short.items()
+        if not name.startswith("JAX_ENABLE_X64")
     }
-    environment["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"  # dtypes are asked for, not bits
     environment["PYTHONPATH"] = str(Path(tacit.__path__[0]).parent)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", SCRIPT],

@@ -8,8 +8,6 @@ import pytest
 from tacit.models import BY_MAPS, BY_VECTORS, RateRNN, identity
 from tacit.problems import FlipFlop, Mante, Simple, Task, TaskLoss
 
-pytestmark = pytest.mark.usefixtures("compiled_in_short")
-
 
 def plain_outputs(W, W_in, W_out, inputs, dt, phi):
     """The definition as a plain loop over steps, for autodiff to differentiate."""

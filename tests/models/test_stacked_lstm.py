@@ -8,8 +8,6 @@ import pytest
 
 from tacit.models import StackedLSTM
 
-pytestmark = pytest.mark.usefixtures("compiled_in_short")
-
 LENGTHS = np.array([3, 1, 2])
 
 

@@ -6,8 +6,6 @@ import pytest
 
 from tacit.models import AbstractTransition, ConjugatePairs, Dense, Diagonal, LinearRNN, Symmetric
 
-pytestmark = pytest.mark.usefixtures("compiled_in_short")
-
 KINDS = [Diagonal, ConjugatePairs, Symmetric, Dense]
 WIDTH = 6
 

@@ -13,8 +13,6 @@ from tacit.models import ScaledLinearRNN
 from tacit.problems import CentredResponse
 from tacit.theory.kernel import finite_width_gram
 
-pytestmark = pytest.mark.usefixtures("compiled_in_short")
-
 LAGS = 7
 TARGET = 0.5 * 0.9 ** np.arange(LAGS) + 0.3 * (-0.7) ** np.arange(LAGS)
 

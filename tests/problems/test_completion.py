@@ -52,6 +52,21 @@ def test_gradient_is_that_of_autodiff(sizes, seed, share, scale):
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * size)
 
 
+@pytest.mark.parametrize("sizes", [(3, 2), (2, 3, 2), (3, 2, 4, 3), (8, 3, 7)])
+def test_jacobian_is_that_of_autodiff(sizes):
+    """Of every residual by every entry, those of entries that are not observed zero."""
+    model, problem = draw(sizes)
+    residuals, jacobian = problem.residuals_and_jacobian(model)
+    np.testing.assert_allclose(residuals, problem.residuals(model), rtol=1e-14)
+    with jax.enable_x64(True):
+        expected = jax.jacrev(problem.residuals)(model)
+    assert jax.tree.structure(jacobian) == jax.tree.structure(model)
+    for found, wanted in zip(jacobian.factors, expected.factors, strict=True):
+        assert found.shape == wanted.shape
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-14)
+
+
 @pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 3, 3, 3), (10, 7, 11), (30, 30, 30)])
 def test_loss_residuals_and_gradient_by_hand(sizes):
     model, problem = draw(sizes)
@@ -92,6 +107,7 @@ def lanes_of(sizes, count):
     return Lanes.stack(models), Lanes.stack(problems)
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize(
     ("sizes", "batches"),
     [
@@ -178,7 +194,7 @@ def test_low_rank_matrix():
         low_rank_matrix(2, 2, rank=0, key=jax.random.key(0))
 
 
-def test_precision_under_the_defaults_of_jax():
+def test_precision_under_the_defaults_of_jax(environment_in_short):
     code = """
 import jax, numpy as np
 from tacit.models import DeepFactorisation
@@ -209,7 +225,11 @@ assert not jax.config.jax_enable_x64
 print("fine")
 """
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+        [sys.executable, "-W", "error", "-c", code],
+        env=environment_in_short,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stdout.strip() == "fine", done.stderr
 

@@ -21,8 +21,6 @@ from tacit.problems import (
     step_weights,
 )
 
-pytestmark = pytest.mark.usefixtures("compiled_in_short")
-
 KEY = jax.random.key(0)
 
 

@@ -15,8 +15,6 @@ from tacit.descent import Lanes, Stop, descend
 from tacit.models import StackedLSTM
 from tacit.problems import Seeded, SentenceBatches, Sentences
 
-pytestmark = pytest.mark.usefixtures("compiled_in_short")
-
 
 def made(*, groups=2, least=1, count=24, seed=0):
     """Sentences of one to four words, liked if they begin with a word of even number."""

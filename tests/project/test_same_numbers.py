@@ -28,6 +28,7 @@ def without_seconds(path):
     return {name: value for name, value in record.items() if name != "seconds"}
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("name", STORED if BASELINE else ["none"])
 def test_the_bits_are_those_of_the_baseline(name, tmp_path):
     before = Path(BASELINE) / name

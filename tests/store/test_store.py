@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit import _files as files
-from tacit.store import Store, StoreError, Variable, provenance
+from tacit.store import Store, StoreError, Variable, provenance, rounding
 
 ORIGIN = provenance({"steps": 3}, seconds=0.5, device="cpu: test", precision="float64")
 VARIABLES = {
@@ -339,6 +339,14 @@ def test_merge_takes_what_is_not_here(store, tmp_path):
         store.merge(newer.path)
     with pytest.raises(StoreError, match=r"no store\.json"):
         store.merge(tmp_path)
+
+
+def test_other_flags_of_xla_are_another_rounding(monkeypatch):
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    usual = rounding()
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=true")
+    assert rounding() != usual
+    assert "--xla_cpu_enable_fast_math=true" in rounding()
 
 
 def test_provenance_says_where_results_came_from(store):

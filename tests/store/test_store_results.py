@@ -177,3 +177,50 @@ def test_no_chunk_is_missing_from_the_disk_by_accident(store):
     path = store.consolidate(plan())
     for name in ("error", "curve", "count", "outcome"):
         assert [entry for entry in os.listdir(path / name) if not entry.startswith(".")]
+
+
+def _files(folder):
+    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
+
+
+def _flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(bytes(data))
+
+
+def test_harm_to_it_is_noticed_and_mended(store):
+    the_plan = plan(widths=(40,), seeds=(0,))
+    add(store, cells_of(the_plan))
+    path = store.consolidate(the_plan)
+    whole = {file: file.read_bytes() for file in _files(path)}
+    inode = os.stat(path).st_ino
+    store.consolidate(the_plan)
+    assert os.stat(path).st_ino == inode  # it is whole, and left alone
+    chunk, kept = path / "curve" / "0.0.0.0", store.path / "kept"
+    for harm in (
+        lambda: _flip(chunk),
+        lambda: (path / "error" / ".zarray").unlink(),
+        lambda: chunk.with_name("more").write_bytes(b""),
+        lambda: (chunk.rename(kept), chunk.symlink_to(kept)),
+    ):
+        harm()
+        Store.existing(store.path).consolidate(the_plan)
+        assert {file: file.read_bytes() for file in _files(path)} == whole
+        assert not chunk.is_symlink()
+
+
+def test_a_part_replaced_under_its_own_name_is_noticed(store, tmp_path):
+    the_plan = plan()
+    name = add(store, cells_of(the_plan))
+    path = store.consolidate(the_plan)
+    other = Store(tmp_path / "other", experiment=store.identity.experiment, version=1)
+    cells = cells_of(the_plan)
+    arrays = store.read(name, list(VARIABLES))
+    arrays["error"] = arrays["error"] + 1
+    origin = provenance({}, seconds=1.0, device="cpu: test", precision="float64")
+    assert other.add(cells, arrays, origin) == name
+    shutil.copy(other.path / "parts" / name, store.path / "parts" / name)
+    Store.existing(store.path).consolidate(the_plan)
+    opened = xarray.open_zarr(path)
+    np.testing.assert_array_equal(opened["error"].values.ravel(), arrays["error"])

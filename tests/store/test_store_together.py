@@ -84,8 +84,10 @@ time.sleep(60)
         child.send_signal(signal.SIGKILL)
         child.wait(10)
         child.stdout.close()
-        assert store.batches_at_work() == 0  # which also takes the file away
-        assert os.listdir(store.path / "reserved") == []
+        assert store.batches_at_work() == 0
+        assert len(os.listdir(store.path / "reserved")) == 1  # looking removes nothing
+        assert Store.existing(store.path).identity == store.identity
+        assert os.listdir(store.path / "reserved") == []  # the next writer does
         assert Store.move_aside(store.path) is not None
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -102,6 +104,24 @@ def test_where_there_are_no_locks_everybody_may_go_ahead(store, monkeypatch):
     monkeypatch.setattr(reservation, "fcntl", None)
     assert store.reserve(store.keys_of(CELLS)) is not None
     store.at_work().release()
+
+
+def test_a_store_at_work_is_not_moved_on_nfs_either(tmp_path, monkeypatch):
+    """There a lock that is held alone needs a file that is open for writing."""
+    own = reservation.fcntl.flock
+
+    def of_nfs(handle, operation):
+        mode = reservation.fcntl.fcntl(handle, reservation.fcntl.F_GETFL) & os.O_ACCMODE
+        if operation & reservation.fcntl.LOCK_EX and mode == os.O_RDONLY:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        own(handle, operation)
+
+    monkeypatch.setattr(reservation.fcntl, "flock", of_nfs)
+    store = Store(tmp_path / "store", experiment="toy/one", version=1)
+    with store.at_work(), pytest.raises(StoreError, match="in use by another process"):
+        Store.move_aside(store.path)
+    (store.path / "store.json").chmod(0o444)
+    assert Store.move_aside(store.path) is not None
 
 
 def test_failures_are_kept_until_a_part_holds_the_cell(store):
@@ -171,19 +191,20 @@ def test_status_counts_cells(store):
 
 def test_stale_temporary_files_go_and_fresh_ones_stay(store):
     add(store, CELLS[:1])
-    old, new = (store.path / "parts" / f".x.{n}.tmp" for n in (1, 2))
-    folder = store.path / ".results.zarr.abc.tmp"
+    old, new = (store.path / "parts" / f".x.{n}123456789ab.tmp" for n in (1, 2))
+    folder = store.path / ".results.zarr.0123456789ab.tmp"
     for path in (old, new):
         path.write_bytes(b"half of a part")
     (folder / "error").mkdir(parents=True)
     (folder / "error" / "0").write_bytes(b"")
-    kept = store.path / "parts" / "notes.txt"
+    kept, mine = store.path / "parts" / "notes.txt", store.path / "parts" / ".mynotes.tmp"
     kept.write_text("not a temporary file")
+    mine.write_text("a temporary file of somebody else")
     yesterday = time.time() - 25 * 3600
-    for path in (old, folder, kept):
+    for path in (old, folder, kept, mine):
         os.utime(path, (yesterday, yesterday))
     again = make(store.path)
-    assert [p.exists() for p in (old, folder, new, kept)] == [False, False, True, True]
+    assert [p.exists() for p in (old, folder, new, kept, mine)] == [False, False, True, True, True]
     assert len(again) == 1
     assert again.warnings == []
 

@@ -84,3 +84,31 @@ def test_what_stands_where_nothing_is_stored(dtype, fill):
     assert Variable("x", dtype=dtype).fill == fill
     for number in ("float32", "complex128"):
         assert np.isnan(Variable("x", dtype=number).fill)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "words"),
+    [
+        ("int8", np.array([1, 300]), "300"),
+        ("int8", np.array([-129, 3]), "-129"),
+        ("int64", np.array([2**63], dtype=np.uint64), str(2**63)),
+        ("float32", np.array([1.0, 1e300]), r"1e\+300"),
+        ("float32", np.array([-1e39]), r"-1e\+39"),
+        ("complex64", np.array([1e300 + 0j]), r"1e\+300"),
+        ("float16", np.array([70000.0]), "70000"),
+    ],
+)
+def test_a_value_beyond_the_declared_dtype_is_refused(dtype, value, words):
+    with pytest.raises(
+        ValueError, match=rf"variable 'x' has the value \(?{words}.*, beyond {dtype}"
+    ):
+        Variable("a number", dtype=dtype).convert("x", value)
+
+
+def test_what_fits_keeps_its_value_and_infinity_is_infinity():
+    kept = Variable("a number", dtype="int8").convert("x", np.array([-128, 127]))
+    assert kept.tolist() == [-128, 127]
+    given = np.array([np.inf, -np.inf, np.nan, 3e38])
+    np.testing.assert_array_equal(
+        Variable("a number", dtype="float32").convert("x", given), given.astype(np.float32)
+    )

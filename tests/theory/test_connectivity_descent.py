@@ -14,6 +14,7 @@ from tacit.theory.connectivity import (
     gradient_descent,
     learning_curve,
 )
+from tacit.theory.connectivity._descent import _orbit
 
 
 @pytest.mark.parametrize(("target", "g", "rate"), [(0.5, 0.6, 0.012), (2.0, 0.0, 0.006)])
@@ -51,6 +52,20 @@ def test_the_outputs_of_a_trial_begin_at_rest_and_end_at_the_fixed_point():
     assert trial.outputs()[-1] == pytest.approx(
         FixedPoint(network, 1.0).w @ FixedPoint(network, 1.0).x
     )
+
+
+def test_adjoints_that_fade_below_the_normal_range_change_nothing():
+    """In single precision 0.8⁴⁰⁰ is no normal number, and a trial with such numbers is slow."""
+    network = LinearNetwork.random(24, 0.6, seed=8)
+    single, double = (SimulatedTrial(network.astype(t), 2.0, steps=600) for t in ("f4", "f8"))
+    for trial in (single, double):
+        trial.error()
+        trial.loss_and_gradient()
+        trial.step(1e-3)
+    np.testing.assert_allclose(single.W, double.W, atol=1e-6)
+    faded = _orbit(single._step.T, None, 598, single.w)
+    assert (faded[-1] == 0).all()
+    assert (np.abs(faded[faded != 0]) >= np.finfo(np.float32).tiny).all()
 
 
 def test_descent_is_the_flow_to_first_order_in_its_rate():

@@ -45,11 +45,13 @@ def median_interval(
     ordered = np.sort(as_samples(samples))
     n = ordered.size
     tail = (1 - _checked(confidence)) / 2
-    rank, below = 0, 0
+    rank, below, whole = 0, 0, 2**n
+    ways = 1  # n over rank
     while rank < n // 2:
-        below += math.comb(n, rank)
-        if below / 2**n > tail:
+        below += ways
+        if below / whole > tail:
             break
+        ways = ways * (n - rank) // (rank + 1)
         rank += 1
     if rank == 0:
         return -math.inf, math.inf

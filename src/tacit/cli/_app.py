@@ -1,18 +1,17 @@
-"""`tacit`: the commands, and the one place where errors become sentences and exit codes."""
+"""`tacit`: the commands, with their arguments and options."""
 
-import errno
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
 from tacit._version import __version__
-
-NOT_AS_EXPECTED, WRONG_USE, INTERRUPTED = 1, 2, 130
+from tacit.cli._explained import INTERRUPTED, explained
+from tacit.cli._text import plain, write_anything
 
 app = typer.Typer(
     name="tacit",
@@ -42,7 +41,8 @@ def _whole_number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise typer.BadParameter(f"received {text!r}, allowed is an integer") from None
+        word = text if len(text) <= 60 else f"{text[:60]}…"
+        raise typer.BadParameter(f"received {word!r}, allowed is an integer") from None
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -125,6 +125,12 @@ def reproduce_command(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Move stored results aside and start over.")
     ] = False,
+    accept_changed: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changed", help="Keep stored results that other code of yours has computed."
+        ),
+    ] = False,
     until_decided: Annotated[
         bool | None,
         typer.Option(
@@ -168,6 +174,7 @@ def reproduce_command(
         workers=workers,
         scheduler=scheduler,
         fresh=fresh,
+        accept_changed=accept_changed,
         until_decided=until_decided,
         budget=budget,
         seeds_at_most=seeds_at_most,
@@ -264,6 +271,40 @@ def merge_command(
     return _command("merge", sources, into=into, as_json=as_json)
 
 
+@app.command("check")
+def check_command(
+    targets: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[DIR]…", help="Stores or folders of results; else ./results."),
+    ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Set aside what is not whole, make results.zarr again."),
+    ] = False,
+    results: Results = None,
+    as_json: AsJson = False,
+) -> int:
+    """Verify stores byte by byte; nothing is written without --repair.
+
+    Exit 0 when all is whole or was mended, 1 when something is not, 2 on wrong use.
+    """
+    return _command("check", targets or [], repair=repair, results=results, as_json=as_json)
+
+
+@app.command("clean")
+def clean_command(
+    targets: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[DIR]…", help="Stores or folders of results; else ./results."),
+    ] = None,
+    remove: Annotated[bool, typer.Option("--yes", help="Remove them.")] = False,
+    results: Results = None,
+    as_json: AsJson = False,
+) -> int:
+    """List old stores (of --fresh) and files that were set aside; --yes removes them."""
+    return _command("clean", targets or [], remove=remove, results=results, as_json=as_json)
+
+
 @app.command("verify")
 def verify_command(
     targets: Annotated[
@@ -331,46 +372,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     _keep_compiled_programs()
+    write_anything()
     try:
         code = app(args=arguments, prog_name="tacit", standalone_mode=False)
-    except typer.Abort:
-        return INTERRUPTED
-    except KeyboardInterrupt:
+    except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except typer.Exit as end:
         return int(end.exit_code)
     except Exception as error:
-        explained = _explained(error)
-        if explained is None:
+        told = explained(error)
+        if told is None:
             raise
-        print(f"tacit: {explained.sentence}", file=sys.stderr)
-        return explained.code
+        print(f"tacit: {plain(told.sentence)}", file=sys.stderr)
+        return told.code
     return int(code or 0)
-
-
-class _Explained(NamedTuple):
-    sentence: str
-    code: int
-
-
-def _explained(error: Exception) -> _Explained | None:
-    """The sentence and the exit code for an error that a user can mend; None for a bug of ours."""
-    # A usage error of the parser: Typer brings its own copy of the class in new versions.
-    if hasattr(error, "format_message") and getattr(error, "exit_code", None) == WRONG_USE:
-        return _Explained(error.format_message() or "what do you want? See tacit --help", WRONG_USE)
-    from tacit._errors import UsageError
-    from tacit.store import StoreError, WriteError
-    from tacit.sweep import WorkersError, WorkersLostError
-
-    if isinstance(error, UsageError | StoreError | WorkersError):
-        return _Explained(str(error), WRONG_USE)
-    if isinstance(error, WriteError | WorkersLostError):
-        return _Explained(str(error), NOT_AS_EXPECTED)
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        # a full disk under the figure or the page
-        full = WriteError(error.filename or "the results", error)
-        return _Explained(str(full), NOT_AS_EXPECTED)
-    return None
 
 
 def _keep_compiled_programs() -> None:

@@ -1,16 +1,21 @@
 """`tacit figure`: figures and tables of stored results, in our style or in the paper's."""
 
 import json
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from tacit._errors import UsageError, nearest
+from tacit._files import FileKindError, folder_within
+from tacit.cli._text import plain
 from tacit.draw import save_both
 from tacit.reproduction import (
     Reproduction,
     find_experiment,
     parse_seeds,
     parse_settings,
+    results_folder,
     stored_run,
 )
 from tacit.store import write_atomically
@@ -43,7 +48,10 @@ def run(
     for kind in kinds:
         overrides = parse_settings(kind, settings)
         made = stored_run(kind, preset=preset, seeds=asked, results=results, **overrides)
-        files = _written(made, into or made.path, in_paper_style=style == "paper")
+        for warning in made.warnings:
+            print(f"tacit: {plain(warning)}", file=sys.stderr)
+        folder = _own(results, kind.id) if into is None else Path(os.path.expanduser(into))
+        files = _written(made, folder, in_paper_style=style == "paper")
         names = [str(path) for path in files]
         records.append(
             {"experiment": kind.id, "preset": made.preset, "style": style, "files": names}
@@ -53,6 +61,14 @@ def run(
     if as_json:
         print(json.dumps({"figures": records}, ensure_ascii=False))
     return 0
+
+
+def _own(results: Path | None, experiment: str) -> Path:
+    """The folder of an experiment's results, which no link in it may lead out of."""
+    try:
+        return folder_within(results_folder(results), experiment)
+    except FileKindError as error:
+        raise UsageError(f"results: {error}") from None
 
 
 def _written(made: Reproduction, folder: Path, *, in_paper_style: bool) -> list[Path]:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tacit.cli._text import marked
 from tacit.reproduction import Entry, last_result, list_experiments
 
 _VERDICTS = ("holds", "fails", "undecided", "at the bound")  # `tacit.claims` is heavy to import
@@ -23,7 +24,9 @@ def run(*, as_json: bool, results: Path | None) -> int:
         table.add_column(name, overflow="fold")
     for row in rows:
         table.add_row(
-            row["id"], row["figure"], row["summary"], _cost(row["needs"]), _words(row["last"])
+            *(marked(row[name]) for name in ("id", "figure", "summary")),
+            marked(_cost(row["needs"])),
+            marked(_words(row["last"])),
         )
     Console().print(table)
     return 0
@@ -33,7 +36,9 @@ def _row(experiment: Entry, results: Path | None) -> dict[str, Any]:
     record = last_result(experiment.id, results)
     last = None
     if record is not None:
-        verdicts = [claim.get("verdict") for claim in record.get("claims", [])]
+        claims = record.get("claims")
+        listed = claims if isinstance(claims, list) else []
+        verdicts = [claim.get("verdict") for claim in listed if isinstance(claim, dict)]
         last = {
             "preset": record.get("preset"),
             "as_expected": record.get("as_expected"),
@@ -68,6 +73,7 @@ def _cost(needs: dict[str, Any]) -> str:
 def _words(last: dict[str, Any] | None) -> str:
     if last is None:
         return "not run yet"
-    verdict = {True: "as expected", False: "NOT as expected"}.get(last["as_expected"], "undecided")
+    words = {"True": "as expected", "False": "NOT as expected"}
+    verdict = words.get(str(last["as_expected"]), "undecided")
     counts = ", ".join(f"{last[word]} {word}" for word in _VERDICTS if last[word])
     return f"{last['preset']}: {verdict} ({counts})" if counts else f"{last['preset']}: no claims"

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tacit._errors import shown
+from tacit._files import FileKindError, folder_within
+from tacit.cli._text import plain
 from tacit.reproduction import results_folder
 from tacit.store import Store, StoreError, stores_in
 
@@ -22,7 +25,7 @@ def run(sources: Sequence[Path], *, into: Path | None, as_json: bool) -> int:
             f"cells, now {record['cells']} cells in {record['path']}"
         )
         for warning in record["warnings"]:
-            print(f"  {warning}")
+            print(plain(f"  {warning}"))
         print(f"  claims and figure: tacit reproduce {record['experiment']}")
     return 0
 
@@ -36,14 +39,15 @@ def _pairs(sources: Sequence[Path], into: Path) -> dict[Path, list[Store]]:
         paths = stores_in(source)
         if not paths:
             words = "holds no store" if source.is_dir() else "is not a folder"
-            raise StoreError(f"{source} {words}: give a store, or a folder of results")
+            raise StoreError(f"{_path(source)} {words}: give a store, or a folder of results")
         for path in paths:
-            theirs = Store.existing(path)
+            theirs = Store.existing(path, read_only=True)
             alone = (into / "store.json").is_file()
-            target = into if alone else into / theirs.identity.experiment / "store"
+            target = into if alone else _below(into, theirs.identity.experiment)
             pairs.setdefault(target, []).append(theirs)
     for target, found in pairs.items():
-        wanted = Store.existing(target) if (target / "store.json").is_file() else found[0]
+        there = (target / "store.json").is_file()
+        wanted = Store.existing(target, read_only=True) if there else found[0]
         for theirs in found:
             theirs.check_fits(wanted)
             if target.exists() and theirs.path.samefile(target):
@@ -51,17 +55,27 @@ def _pairs(sources: Sequence[Path], into: Path) -> dict[Path, list[Store]]:
     return pairs
 
 
+def _path(path: Path) -> str:
+    return str(path) if len(str(path)) <= 300 else shown(str(path))
+
+
+def _below(into: Path, experiment: str) -> Path:
+    try:
+        return folder_within(into, experiment, "store")
+    except FileKindError as error:
+        raise StoreError(f"into: {error}") from None
+
+
 def _merged(target: Path, found: Sequence[Store]) -> dict[str, Any]:
     identity = found[0].identity
     store = Store(target, experiment=identity.experiment, version=identity.version)
     before = len(store)
-    taken = sum(store.merge(theirs) for theirs in found)
-    plan = store.plan()
-    if plan is None:
-        plan = next((asked for theirs in found if (asked := theirs.plan()) is not None), None)
-        if plan is not None:
-            store.keep_plan(plan)
-    if plan is not None:
+    known = store.plan()
+    plan = known or next((asked for theirs in found if (asked := theirs.plan()) is not None), None)
+    taken = sum(store.merge(theirs, plan=plan) for theirs in found)
+    if plan is not None and known is None:
+        store.keep_plan(plan)
+    if plan is not None and store.holds_some_of(plan):
         store.consolidate(plan)
     return {
         "experiment": identity.experiment,

@@ -5,13 +5,17 @@ import io
 import json
 import shlex
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit._files import NO_SPACE
+from tacit.cli._explained import INTERRUPTED
 from tacit.cli._telling import tell
+from tacit.cli._text import marked, plain
 from tacit.experiments import Experiment, UsageError, accelerated
 from tacit.reproduction import (
     Reproduction,
@@ -22,10 +26,19 @@ from tacit.reproduction import (
     free_programs,
     parse_seeds,
     parse_settings,
+    place_in_own_file,
     reproduce,
     results_folder,
 )
-from tacit.sweep import ProcessWorkers, WorkerDiedError, core_count, dask_workers
+from tacit.store import Store, StoreError, WriteError, write_atomically
+from tacit.sweep import (
+    ProcessWorkers,
+    WorkerDiedError,
+    WorkersError,
+    WorkersLostError,
+    core_count,
+    dask_workers,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +46,8 @@ if TYPE_CHECKING:
     from tacit.sweep import SweepEvent
 
 
-UNDECIDED, INTERRUPTED = 3, 130
+UNDECIDED = 3
+SHARED = "what it computes is shared"
 
 
 @dataclass(frozen=True)
@@ -45,10 +59,12 @@ class Request:
     seeds: int | range | None
     results: Path | None
     fresh: bool
+    accept_changed: bool
     until_decided: bool | None
     budget: float
     seeds_at_most: int
     compare: bool
+    alone: bool = True
 
     def missing(self, kind: type[Experiment]) -> str | None:
         """What the experiment needs and this machine lacks, in words."""
@@ -63,9 +79,9 @@ class Request:
         progress: "Narrator | None",
     ) -> dict[str, Any]:
         """Run one experiment, tell what came out, and give its record."""
-        console.print(f"[bold]{kind.id}[/bold] · {self.preset} · {kind.summary}")
+        console.print(f"[bold]{kind.id}[/bold] · {marked(self.preset)} · {marked(kind.summary)}")
         if (words := self.missing(kind)) is not None:
-            console.print(f"  skipped: {words}", markup=False, highlight=False)
+            console.print(f"  skipped: {plain(words)}", markup=False, highlight=False)
             return {"experiment": kind.id, "preset": self.preset, "skipped": words}
         try:
             made = reproduce(
@@ -74,6 +90,7 @@ class Request:
                 seeds=self.seeds,
                 results=self.results,
                 fresh=self.fresh,
+                accept_changed=self.accept_changed,
                 until_decided=self.until_decided,
                 budget=self.budget,
                 seeds_at_most=self.seeds_at_most,
@@ -82,10 +99,37 @@ class Request:
                 **parse_settings(kind, self.settings),
             )
         except ReproductionError as error:
-            print(f"tacit: {error}", file=sys.stderr)
-            return {"experiment": kind.id, "preset": self.preset, "error": str(error)}
+            return self._failed(kind, str(error))
+        except (UsageError, StoreError) as error:
+            if self.alone:
+                raise
+            return self._failed(kind, str(error))
+        except (WriteError, WorkersError, WorkersLostError):
+            raise  # the others would fail as well
+        except (Exception, SystemExit) as error:
+            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                raise
+            return self._failed(kind, self._broken(kind, error))
         tell(console, made, compare=self.compare)
         return _record(made, compare=self.compare)
+
+    def _failed(self, kind: type[Experiment], words: str) -> dict[str, Any]:
+        _say(words)
+        return {"experiment": kind.id, "preset": self.preset, "error": words}
+
+    def _broken(self, kind: type[Experiment], error: BaseException) -> str:
+        """A sentence on an error in an experiment's own claims or figure, kept with its traceback.
+
+        What was computed is stored, and the other experiments go on.
+        """
+        place = place_in_own_file(error)
+        folder = results_folder(self.results) / kind.id
+        text = "".join(traceback.format_exception(error))
+        words = f"{kind.id}: {type(error).__name__}: {error}" + (f" ({place})" if place else "")
+        if not folder.is_dir():
+            return words
+        write_atomically(folder / "error.txt", text.encode(errors="backslashreplace"))
+        return f"{words}; the traceback is in {folder / 'error.txt'}"
 
 
 def run(
@@ -99,6 +143,7 @@ def run(
     workers: int | None,
     scheduler: str | None,
     fresh: bool,
+    accept_changed: bool,
     until_decided: bool | None,
     budget: float,
     seeds_at_most: int,
@@ -116,12 +161,14 @@ def run(
         parse_seeds(seeds),
         results,
         fresh,
+        accept_changed,
         until_decided,
         budget,
         seeds_at_most,
         compare,
     )
     chosen = _chosen(ids, every, preset)
+    request = replace(request, alone=len(chosen) == 1)
     for kind in chosen:
         if (words := request.missing(kind)) is not None and not every:
             raise UsageError(f"{kind.id}: {words}")
@@ -144,7 +191,8 @@ def run(
                         free_programs()
     except KeyboardInterrupt:
         done = f"{len(records)} of {len(chosen)} experiments are done"
-        _interrupted(narrator.kept if narrator is not None else done, sys.argv[1:])
+        folder = results_folder(results)
+        _interrupted(done if narrator is None else _kept(folder, narrator.experiment), sys.argv[1:])
         return INTERRUPTED
     _write_page(console, results_folder(results))
     ordered = [records[kind.id] for kind in chosen]
@@ -216,7 +264,7 @@ def _write_page(console: "Console", folder: Path) -> None:
     from tacit.site import read_entries, write_index
 
     page = write_index(folder, read_entries(folder))
-    console.print(f"claims and figures: {page}")
+    console.print(f"claims and figures: {marked(page)}")
 
 
 class Narrator:
@@ -224,31 +272,34 @@ class Narrator:
 
     def __init__(self, console: "Console", experiment: str) -> None:
         self._console = console
-        self._experiment = experiment
-        self._stored = 0
-        self._total: int | None = None
-        self._waiting = False
+        self.experiment = experiment
+        self._waiting = ""
 
     def __call__(self, event: "SweepEvent") -> None:
         """Show one event."""
-        self._total = event.total
-        self._stored += event.kind in ("computed", "skipped")
         if event.kind == "computed" and self._console.is_terminal:
-            self._console.print(f"  [dim]{event.done}/{event.total} {event.batch.label}[/dim]")
+            label = marked(event.batch.label)
+            self._console.print(f"  [dim]{event.done}/{event.total} {label}[/dim]")
         elif event.kind == "failed":
             _say(f"batch {event.batch.label} failed: {event.message}")
         elif event.kind == "retried":
             _say(f"batch {event.batch.label} raised {event.message}")
-        elif event.kind == "waiting" and not self._waiting:
-            self._waiting = True
-            _say(f"{event.message} already ({event.batch.label}): what it computes is shared")
+        elif event.kind == "waiting" and (event.remedy or not self._waiting):
+            self._waiting = event.message
+            _say(f"{event.message} ({event.batch.label}): {event.remedy or SHARED}")
 
-    @property
-    def kept(self) -> str:
-        """What is stored so far, in words."""
-        if self._total is None:
-            return "nothing was being computed"
-        return f"{self._stored} of {self._total} batches of {self._experiment} are stored"
+
+def _kept(folder: Path, experiment: str) -> str:
+    """What is stored of an experiment, as `tacit status` counts it."""
+    try:
+        store = Store.existing(folder / experiment / "store", read_only=True)
+        plan = store.plan()
+        if plan is None:
+            raise StoreError("it was never asked for anything")
+        status = store.status(plan)
+    except (StoreError, OSError):
+        return "nothing was being computed"
+    return f"{status.done} of {status.cells} cells of {experiment} are stored"
 
 
 def _interrupted(kept: str, arguments: Sequence[str]) -> None:
@@ -258,7 +309,7 @@ def _interrupted(kept: str, arguments: Sequence[str]) -> None:
 
 
 def _say(sentence: str) -> None:
-    print(f"tacit: {sentence}", file=sys.stderr, flush=True)
+    print(f"tacit: {plain(sentence)}", file=sys.stderr, flush=True)
 
 
 def _processes(workers: int | None, scheduler: str | None, *, every: bool) -> int | None:

@@ -1,14 +1,21 @@
 """`tacit status`."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tacit.cli._text import plain
 from tacit.experiments import UsageError, planned
-from tacit.reproduction import find_experiment, parse_seeds, parse_settings, results_folder
-from tacit.store import Status, Store, StoreError, stores_in
+from tacit.reproduction import (
+    find_experiment,
+    parse_seeds,
+    parse_settings,
+    results_folder,
+    words_on_changes,
+)
+from tacit.store import Plan, Status, Store, StoreError, stores_in
 from tacit.sweep import Batch
 
 _SHOWN_FAILURES = 10
@@ -22,6 +29,7 @@ class _Row:
     path: Path
     status: Status
     warnings: tuple[str, ...] = ()
+    codes: Mapping[str | None, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -30,6 +38,7 @@ class _Row:
             "preset": self.name,
             "path": str(self.path),
             **self.status.to_dict(),
+            "codes": {code or "unknown": count for code, count in self.codes.items()},
             "warnings": list(self.warnings),
         }
 
@@ -74,12 +83,13 @@ def _found(folder: str) -> list[Path]:
 
 
 def _of_store(path: Path) -> _Row:
-    store = Store.existing(path)
+    store = Store.existing(path, read_only=True)
     plan = store.plan()
     if plan is None:
         # Parts alone, for example of a merge by hand: what is there is all that is known.
-        return _row(store, "", Status(cells=len(store), done=len(store)))
-    return _row(store, plan.name, store.status(plan))
+        return _row(store, None, Status(cells=len(store), done=len(store)))
+    store.fit(plan)
+    return _row(store, plan, store.status(plan))
 
 
 def _of_experiment(
@@ -91,7 +101,7 @@ def _of_experiment(
 ) -> _Row:
     given = preset is not None or bool(settings) or seeds is not None
     stored = results_folder(results) / name / "store"
-    if not given and (stored / "store.json").is_file():
+    if not given and not name.endswith(".py") and (stored / "store.json").is_file():
         return _of_store(stored)  # what the last run asked for; nothing is imported for it
     experiment = find_experiment(name)
     chosen = preset or "quick"
@@ -102,19 +112,22 @@ def _of_experiment(
         return _Row(
             experiment.id, experiment.version, chosen, path, Status(cells=len(plan), done=0)
         )
-    store = Store(path, experiment=experiment.id, version=experiment.version)
+    store = Store(path, experiment=experiment.id, version=experiment.version, read_only=True)
     asked = plan if given else store.plan() or plan
-    return _row(store, asked.name, store.status(asked))
+    store.fit(asked)
+    store.warnings += words_on_changes(store, asked, experiment)
+    return _row(store, asked, store.status(asked))
 
 
-def _row(store: Store, name: str, status: Status) -> _Row:
+def _row(store: Store, plan: Plan | None, status: Status) -> _Row:
     return _Row(
         store.identity.experiment,
         store.identity.version,
-        name,
+        plan.name if plan is not None else "",
         store.path,
         status,
         tuple(store.warnings),
+        store.codes(plan) if plan is not None else {},
     )
 
 
@@ -122,16 +135,19 @@ def _tell(row: _Row) -> None:
     status = row.status
     title = " · ".join(word for word in (row.experiment, row.name, str(row.path)) if word)
     ended = ", ".join(f"{count} {word}" for word, count in status.outcomes.items())
-    print(title)
+    print(plain(title))
     print(
         f"  {status.cells} cells: {status.done} done{f' ({ended})' if ended else ''}, "
         f"{status.missing} missing, {len(status.failed)} failed"
         + (f"; {status.batches_at_work} batches at work" if status.batches_at_work else "")
     )
+    known = [count for code, count in row.codes.items() if code is not None]
+    if len(known) > 1:
+        print(f"  computed by {len(known)} codes: {', '.join(map(str, known))} cells")
     for failure in status.failed[:_SHOWN_FAILURES]:
-        print(f"  failed: {Batch(0, (failure.cell,)).label}: {failure.message}")
+        print(plain(f"  failed: {Batch(0, (failure.cell,)).label}: {failure.message}"))
     hidden = len(status.failed) - _SHOWN_FAILURES
     if hidden > 0:
         print(f"  … and {hidden} more: --json lists them all")
     for warning in row.warnings:
-        print(f"  {warning}")
+        print(plain(f"  {warning}"))

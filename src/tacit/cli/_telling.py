@@ -4,6 +4,7 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
+from tacit.cli._text import marked, plain
 from tacit.reproduction import TOO_MANY_SEEDS, Reproduction
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
     for claim in made.claims:
         mark = "  ← not as expected" if claim.as_expected is False else ""
         table.add_row(
-            claim.name,
+            marked(claim.name),
             _measured(claim),
             f"{'≤' if claim.relation == '<=' else '≥'} {claim.bound:.3g}",
             _seeds(claim),
@@ -42,14 +43,16 @@ def tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
             if kept
             else ""
         )
-        + f"; {made.path}/figure.png"
+        + f"; {marked(made.path)}/figure.png"
     )
     for name, effort in made.efforts.items():
-        console.print(f"  undecided: {name}: {_effort(effort)}", markup=False, highlight=False)
+        console.print(
+            f"  undecided: {plain(name)}: {_effort(effort)}", markup=False, highlight=False
+        )
     for remark in made.remarks:
-        console.print(f"  {remark}", markup=False, highlight=False)
+        console.print(f"  {plain(remark)}", markup=False, highlight=False)
     for warning in made.warnings:
-        print(f"tacit: {warning}", file=sys.stderr)
+        print(f"tacit: {plain(warning)}", file=sys.stderr)
     if compare:
         _tell_moved(console, made)
 
@@ -62,7 +65,7 @@ def _tell_moved(console: "Console", made: Reproduction) -> None:
         console.print(f"  {found.remark}", markup=False)
     for movement in found.moved:
         console.print(
-            f"  moved: {movement.name} ({movement.kind}): {movement.sentence}", markup=False
+            plain(f"  moved: {movement.name} ({movement.kind}): {movement.sentence}"), markup=False
         )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit._errors import UsageError
+from tacit._files import WriteError, write_atomically
 from tacit.reproduction import results_folder
 
 if TYPE_CHECKING:
@@ -67,9 +68,10 @@ def run(
 
 def _write_errata(path: Path, page: str) -> int:
     try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"errata: {str(path)!r} cannot be written: {error.strerror}") from error
+        write_atomically(path, page.encode())
+    except WriteError as error:
+        cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
+        raise UsageError(f"errata: {str(path)!r} cannot be written: {cause.strerror}") from error
     print(path)
     return 0
 

@@ -1,6 +1,7 @@
 """Figures to files: complete or not at all, and the same bytes for the same figure."""
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,8 +39,37 @@ def _write(sheet: "Sheet", figure: Figure, path: Path, kind: str) -> Path:
     with style():
         # Not `savefig`, which would draw everything again for a layout that is already made.
         _print(sheet, kind)(content, metadata=metadata)
-    write_atomically(path, content.getvalue())
+    data = content.getvalue()
+    write_atomically(path, with_steady_names(data) if kind == "svg" else data)
     return path
+
+
+_CLIP = re.compile(rb' *<clipPath id="(p[0-9a-f]{10})">(.*?)</clipPath>\n?', re.DOTALL)
+
+
+def with_steady_names(svg: bytes) -> bytes:
+    """An SVG whose clipping frames are named by their order and written once.
+
+    Matplotlib names them by their corners to the last bit, of which the layout gives no two runs
+    the same; what is drawn is written to six decimals.
+    """
+    names: dict[bytes, bytes] = {}  # by what the frame is
+    renamed: dict[bytes, bytes] = {}
+    for found in _CLIP.finditer(svg):
+        renamed[found[1]] = names.setdefault(found[2], b"clip%d" % (len(names) + 1))
+    seen: set[bytes] = set()
+
+    def once(found: re.Match[bytes]) -> bytes:
+        first = renamed[found[1]] not in seen
+        seen.add(renamed[found[1]])
+        return found[0] if first else b""
+
+    kept = _CLIP.sub(once, svg)
+    return re.sub(
+        rb'(#|id=")(p[0-9a-f]{10})(?=[)"])',
+        lambda found: found[1] + renamed.get(found[2], found[2]),
+        kept,
+    )
 
 
 def _print(sheet: "Sheet", kind: str) -> Callable[..., None]:

@@ -11,11 +11,11 @@ from tacit._errors import UsageError
 from tacit.claims import Claims
 from tacit.experiments._accelerator import accelerated
 from tacit.experiments._declaration import check_experiment, planned
-from tacit.experiments._experiment import OUTCOMES, Experiment
+from tacit.experiments._experiment import Experiment
 from tacit.experiments._parameter import Parameter, fixed, swept
 from tacit.experiments._rows import stacked
 from tacit.experiments._selection import at
-from tacit.store import Variable
+from tacit.store import OUTCOMES, Variable
 from tacit.sweep import Batch, Grid
 
 __all__ = [

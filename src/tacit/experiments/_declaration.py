@@ -1,19 +1,27 @@
 """What is asked of an experiment's declaration, before anything runs."""
 
 import dataclasses
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from tacit._errors import UsageError
 from tacit.experiments._experiment import Experiment, fields_of
 from tacit.experiments._parameter import KINDS, Parameter
-from tacit.store import PRESENT, Plan, Variable
+from tacit.store import PRESENT, Plan, Variable, is_id
 
-_ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*")
 # The names that `reproduce` and the dataset use themselves; those of `Experiment` are kept too.
 _RESERVED = frozenset(
-    {"content", "experiment", "executor", "fresh", "origins", "preset", "progress", "results"}
+    {
+        "accept_changed",
+        "content",
+        "experiment",
+        "executor",
+        "fresh",
+        "origins",
+        "preset",
+        "progress",
+        "results",
+    }
     | {"retries", "seeds", "version", PRESENT, "outcome"}
 )
 
@@ -30,8 +38,10 @@ def check_experiment(kind: type[Experiment]) -> None:
     ]
     if lacking:
         raise UsageError(f"{name} lacks the class attributes {lacking}")
-    if not _ID.fullmatch(kind.id):
-        raise UsageError(f"{name}.id is {kind.id!r}, the form is 'paper/figure'")
+    if not is_id(kind.id):
+        raise UsageError(
+            f"{name}.id is {kind.id!r:.100}, the form is 'paper/figure', at most 200 characters"
+        )
     if isinstance(kind.version, bool) or not isinstance(kind.version, int) or kind.version < 1:
         raise UsageError(f"{name}.version is {kind.version!r}, it must be 1 or more")
     for entry in fields_of(kind):

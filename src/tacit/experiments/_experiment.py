@@ -3,15 +3,16 @@
 import abc
 import dataclasses
 import inspect
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
-from tacit._errors import UsageError, nearest
+from tacit._errors import UsageError, nearest, shown
 from tacit.claims import Claim
 from tacit.experiments._parameter import METADATA, Parameter, fixed, swept
-from tacit.store import Variable
+from tacit.store import MOST_CELLS, Variable
 from tacit.sweep import Batch, Grid
 
 if TYPE_CHECKING:  # for `tacit list` and `tacit --help`, which import neither
@@ -19,10 +20,8 @@ if TYPE_CHECKING:  # for `tacit list` and `tacit --help`, which import neither
 
     from tacit.draw import Figure
 
-OUTCOMES = ("converged", "stopped", "diverged", "stalled", "failed")
-"""How a cell may end; `failed` is for one that raised an error, with its batch and alone."""
-
 _MOST_SEEDS = 100_000
+_TOO_MANY = _MOST_SEEDS + 1
 _OUTCOME = Variable("how the run ended", dtype="str")
 
 
@@ -93,7 +92,19 @@ class Experiment(abc.ABC):
 
     def __post_init__(self) -> None:
         self._normalise()
+        self._check_size()
         self.check()
+
+    def _check_size(self) -> None:
+        """Refuse a grid that is too large before anything is laid out by it."""
+        axes = self.axes()
+        count = math.prod(len(values) for values in axes.values())
+        if count > MOST_CELLS:
+            sizes = " × ".join(f"{len(values):,} {name}" for name, values in axes.items())
+            raise UsageError(
+                f"{self.id}: {count:,} cells are asked for ({sizes}), at most {MOST_CELLS:,} are "
+                "possible: give fewer values"
+            )
 
     def _normalise(self) -> None:
         for name, spec in self.parameters().items():
@@ -198,7 +209,7 @@ class Experiment(abc.ABC):
         """The experiment at a preset, with other seeds and other values if given: see `replace`."""
         if name not in cls.presets:
             hint = nearest(name, cls.presets)
-            raise UsageError(f"preset: {cls.id} has no preset {name!r}, {hint}")
+            raise UsageError(f"preset: {cls.id} has no preset {shown(name)}, {hint}")
         return cls(**cls.presets[name]).replace(seeds=seeds, **overrides)
 
     @classmethod
@@ -230,11 +241,11 @@ class Experiment(abc.ABC):
             spec = self.parameters().get("seed")
             if spec is None or not spec.swept:
                 raise UsageError(f"seeds: received {seeds}, but this experiment has no seeds")
-            values = range(seeds) if type(seeds) is int else seeds
-            if not isinstance(values, range) or not 1 <= len(values) <= _MOST_SEEDS:
+            values = range(min(seeds, _TOO_MANY)) if type(seeds) is int else seeds
+            if not isinstance(values, range) or not values or len(values[:_TOO_MANY]) == _TOO_MANY:
                 raise UsageError(
-                    f"seeds: received {seeds!r}, allowed is an integer from 1 to {_MOST_SEEDS}, or "
-                    "a range of as many"
+                    f"seeds: received {shown(seeds)}, allowed is an integer from 1 to "
+                    f"{_MOST_SEEDS}, or a range of as many"
                 )
             overrides["seed"] = tuple(values)
         return dataclasses.replace(self, **overrides)  # type: ignore[type-var]

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from tacit._errors import UsageError, nearest
+from tacit._errors import UsageError, nearest, shown
+from tacit.store import MOST_CELLS
 
 METADATA = "tacit"
+_LARGEST = 2**63 - 1  # of the integers that arrays hold
+_TOO_MANY = MOST_CELLS + 1
 
 KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a word"}
 
@@ -52,6 +55,12 @@ class Parameter:
             return f"{words} of at least {self.low}"
         return words if self.high is None else f"{words} of at most {self.high}"
 
+    @property
+    def _bounded(self) -> str:
+        """The allowed integers, up to the largest that can be stored."""
+        high = _LARGEST if self.high is None else self.high
+        return dataclasses.replace(self, high=high).allowed
+
     def normalised(self, name: str, value: Any) -> Any:
         """`value` as the field `name` holds it, or a `UsageError`."""
         if isinstance(value, np.ndarray):
@@ -62,7 +71,11 @@ class Parameter:
                 return self._one(name, value)
             if len(value) == 1:
                 return self._one(name, value[0])
-            raise UsageError(f"{name}: received {list(value)}, it takes one value: {self.allowed}")
+            raise UsageError(f"{name}: received {shown(value)}, it takes one value: {self.allowed}")
+        if listed and len(value[:_TOO_MANY]) == _TOO_MANY:
+            raise UsageError(
+                f"{name}: received too many values, at most {MOST_CELLS:,} are possible"
+            )
         values = tuple(self._one(name, item) for item in (value if listed else (value,)))
         if not values:
             raise UsageError(f"{name}: received no values, it takes one or more: {self.allowed}")
@@ -77,12 +90,15 @@ class Parameter:
             (self.low is None or converted >= self.low)
             and (self.high is None or converted <= self.high)
             and (self.choices is None or converted in self.choices)
+            and (self.kind is not int or abs(converted) <= _LARGEST)
         )
         if not inside:
             hint = ""
             if self.choices is not None and isinstance(value, str):
                 hint = f" ({nearest(value, map(str, self.choices))})"
-            raise UsageError(f"{name}: received {value!r}, allowed is {self.allowed}{hint}")
+            if converted is not None and self.kind is int and abs(converted) > _LARGEST:
+                raise UsageError(f"{name}: received {shown(value)}, allowed is {self._bounded}")
+            raise UsageError(f"{name}: received {shown(value)}, allowed is {self.allowed}{hint}")
         return converted
 
     def _converted(self, value: Any) -> Any:

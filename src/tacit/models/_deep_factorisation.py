@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.measures import factor_balancedness
-from tacit.models._chain import chain_product, chain_pullback
+from tacit.models._chain import chain_jacobian, chain_product, chain_pullback
 from tacit.models._parameter import check_length, gaussian, is_concrete, parameter
 
 
@@ -95,6 +95,15 @@ class DeepFactorisation(eqx.Module):
             return jax.tree.unflatten(structure, pull(jnp.asarray(cotangent)))
 
         return product, pullback
+
+    @precise
+    def product_and_jacobian(self) -> tuple[Float[Array, "rows columns"], "DeepFactorisation"]:
+        """X, and its derivative by every entry of the factors.
+
+        The latter is a model whose arrays have the product's axes (rows, columns) before their own.
+        """
+        product, jacobian = chain_jacobian(self.factors)
+        return product, jax.tree.unflatten(jax.tree.structure(self), jacobian)
 
     @precise
     def factor_singular_values(self) -> tuple[Float[Array, " _"], ...]:

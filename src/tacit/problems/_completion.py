@@ -70,6 +70,16 @@ class MatrixCompletion(eqx.Module):
         return _error(self, model, model.product()) / math.sqrt(2)
 
     @precise
+    def residuals_and_jacobian(
+        self, model: DeepFactorisation
+    ) -> tuple[Float[Array, "rows columns"], DeepFactorisation]:
+        """The residuals and their derivatives; a model with (rows, columns) before its own axes."""
+        product, jacobian = model.product_and_jacobian()
+        share = jnp.where(self.mask, 1 / math.sqrt(2), 0)[:, :, None, None]
+        scaled = jax.tree.map(lambda leaf: share.astype(leaf.dtype) * leaf, jacobian)
+        return _error(self, model, product) / math.sqrt(2), scaled
+
+    @precise
     def loss(self, model: DeepFactorisation) -> Float[Array, ""]:
         """½ Σ_Ω (x_ij − w*_ij)²."""
         return _loss(self, model)

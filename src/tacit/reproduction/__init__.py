@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tacit.reproduction._catalogue import Entry
     from tacit.reproduction._cell import free_programs
+    from tacit.reproduction._changed_code import words_on_changes
     from tacit.reproduction._comparison import Comparison
+    from tacit.reproduction._fingerprint import fingerprint
     from tacit.reproduction._listing import (
         expected_minutes,
         experiment_ids,
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
         load_reference,
         reference_path,
     )
-    from tacit.reproduction._registry import find_experiment
+    from tacit.reproduction._registry import find_experiment, place_in_own_file
     from tacit.reproduction._reproduction import Reproduction
     from tacit.reproduction._run import ReproductionError, reproduce, stored_run
     from tacit.reproduction._settings import parse_seeds, parse_setting, parse_settings
@@ -41,6 +43,7 @@ __all__ = [
     "expected_minutes",
     "experiment_ids",
     "find_experiment",
+    "fingerprint",
     "free_programs",
     "in_words",
     "last_result",
@@ -49,16 +52,20 @@ __all__ = [
     "parse_seeds",
     "parse_setting",
     "parse_settings",
+    "place_in_own_file",
     "reference_path",
     "reproduce",
     "results_folder",
     "stored_run",
+    "words_on_changes",
 ]
 
 _FILES = {
     "_catalogue": ("Entry",),
     "_cell": ("free_programs",),
+    "_changed_code": ("words_on_changes",),
     "_comparison": ("Comparison",),
+    "_fingerprint": ("fingerprint",),
     "_listing": (
         "expected_minutes",
         "experiment_ids",
@@ -68,7 +75,7 @@ _FILES = {
     ),
     "_more_seeds": ("TOO_MANY_SEEDS", "Effort"),
     "_reference": ("Reference", "in_words", "load_reference", "reference_path"),
-    "_registry": ("find_experiment",),
+    "_registry": ("find_experiment", "place_in_own_file"),
     "_reproduction": ("Reproduction",),
     "_run": ("ReproductionError", "reproduce", "stored_run"),
     "_settings": ("parse_seeds", "parse_setting", "parse_settings"),

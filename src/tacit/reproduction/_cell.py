@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tacit.experiments import OUTCOMES, Batch, Experiment
+from tacit.reproduction._fingerprint import fingerprint
 from tacit.reproduction._registry import find_experiment
 
 
@@ -23,6 +24,7 @@ class ExperimentCell:
     experiment: type[Experiment] | str
     version: int
     values: Mapping[str, Any]
+    code: str | None = None
 
     def __call__(self, batch: Batch, fixed: Mapping[str, Any]) -> Mapping[str, Any]:
         if isinstance(self.experiment, str):
@@ -34,6 +36,11 @@ class ExperimentCell:
             raise ValueError(
                 f"this worker has version {kind.version} of {kind.id}, the run needs version "
                 f"{self.version}: install the same tacit (or the same file) there"
+            )
+        if self.code is not None and fingerprint(kind) not in (self.code, None):
+            raise ValueError(
+                f"this worker has other code of {kind.id} than the run was started with: install "
+                "the same tacit (or the same file) there, or start the run again"
             )
         own = {name: batch.values(name) for name in batch.cells[0]}
         arrays = kind.for_batch({**self.values, **own}).cell(batch)

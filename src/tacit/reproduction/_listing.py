@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tacit._errors import UsageError
+from tacit._files import read_regular
 from tacit.reproduction._catalogue import CATALOGUE, Entry
 
+_MOST_BYTES = 64 * 2**20  # of a file of claims
 ENTRY_POINTS = "tacit.experiments"
 
 BUILT_IN = {entry.id: entry for entry in CATALOGUE}
@@ -54,16 +56,21 @@ def expected_minutes(experiment_id: str, preset: str) -> float:
 
 
 def results_folder(results: str | os.PathLike[str] | None = None) -> Path:
-    """The folder of all results: the one given, else `TACIT_RESULTS`, else `./results`."""
-    return Path(results if results is not None else os.environ.get("TACIT_RESULTS") or "results")
+    """The folder of all results: the one given, else `TACIT_RESULTS`, else `./results`.
+
+    A leading `~` is the home folder.
+    """
+    folder = results if results is not None else os.environ.get("TACIT_RESULTS") or "results"
+    return Path(os.path.expanduser(folder))
 
 
 def last_result(
     experiment_id: str, results: str | os.PathLike[str] | None = None
 ) -> dict[str, Any] | None:
     """What the last run of an experiment wrote to `claims.json`, None when there is none."""
+    path = results_folder(results) / experiment_id / "claims.json"
     try:
-        record = json.loads((results_folder(results) / experiment_id / "claims.json").read_bytes())
-    except (OSError, ValueError):
+        record = json.loads(read_regular(path, most=_MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None

@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from tacit._errors import UsageError, nearest
+from tacit._errors import UsageError, nearest, shown
 from tacit.experiments import Experiment, check_experiment
+from tacit.reproduction._fingerprint import fingerprint
 from tacit.reproduction._listing import BUILT_IN, experiment_ids, plugins
+
+_OWN = "tacit_file_"  # how the modules of such files are called
 
 
 def find_experiment(name: str) -> type[Experiment]:
@@ -26,12 +29,13 @@ def find_experiment(name: str) -> type[Experiment]:
         points = plugins()
         if name not in points:
             hint = nearest(name, experiment_ids())
-            raise UsageError(f"experiment: {name!r} is not known, {hint}")
+            raise UsageError(f"experiment: {shown(name)} is not known, {hint}")
         place = points[name].value
         try:
             kind = points[name].load()
             check_experiment(kind)
-        except Exception as error:
+            fingerprint(kind)
+        except (Exception, SystemExit) as error:
             raise UsageError(
                 f"experiment: {name!r} from {place} could not be loaded: "
                 f"{type(error).__name__}: {error}"
@@ -67,9 +71,10 @@ def _from_file(path: Path, attribute: str | None) -> type[Experiment]:
             raise UsageError(f"experiment: {path} must define one Experiment, it has {words}")
         name = attribute or next(iter(kinds))
         check_experiment(kinds[name])
+        fingerprint(kinds[name])  # now: the file may be another when its turn comes
     except UsageError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(
             f"experiment: {path} could not be loaded: {type(error).__name__}: {error}"
         ) from error
@@ -77,11 +82,19 @@ def _from_file(path: Path, attribute: str | None) -> type[Experiment]:
     return kinds[name]
 
 
+def place_in_own_file(error: BaseException) -> str | None:
+    """The innermost line of a user's own file that an error went through, in words."""
+    found, frame = None, error.__traceback__
+    while frame is not None:
+        if str(frame.tb_frame.f_globals.get("__name__", "")).startswith(_OWN):
+            found = f"{Path(frame.tb_frame.f_code.co_filename).name}, line {frame.tb_lineno}"
+        frame = frame.tb_next
+    return found
+
+
 def _load(path: Path) -> ModuleType:
     # A name of its own for each file; dataclasses look their module up by it.
-    name = (
-        f"tacit_file_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=4).hexdigest()}"
-    )
+    name = f"{_OWN}{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=4).hexdigest()}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"experiment: {path} is not a Python file")

@@ -25,7 +25,8 @@ def remarks_on(
     asked = {name: values for name, values in experiment.axes().items() if name != SEED}
     said = []
     for name, values in asked.items():
-        added = [value for value in values if value not in usual[name]]
+        common = set(usual[name])
+        added = [value for value in values if value not in common]
         unread = values_unread(experiment, runs, claims, name, added) if claims else []
         if unread:
             said.append(f"no claim reads {name} = {', '.join(map(_written, unread))}")

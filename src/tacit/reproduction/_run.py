@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit._errors import UsageError
+from tacit._errors import UsageError, shown
+from tacit._files import FileKindError, folder_within, remove_stale
 from tacit.claims import SEED, Claim
 from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
 from tacit.reproduction._cell import ExperimentCell
+from tacit.reproduction._changed_code import refuse_changed, words_on_changes
+from tacit.reproduction._fingerprint import fingerprint
 from tacit.reproduction._listing import last_result, results_folder
 from tacit.reproduction._more_seeds import (
     BUDGET_SECONDS,
@@ -48,6 +51,7 @@ def reproduce(
     seeds: int | range | None = None,
     results: str | os.PathLike[str] | None = None,
     fresh: bool = False,
+    accept_changed: bool = False,
     until_decided: bool | None = None,
     budget: float = BUDGET_SECONDS,
     seeds_at_most: int = SEEDS_AT_MOST,
@@ -70,6 +74,8 @@ def reproduce(
     - `seeds`: run the seeds 0, …, N − 1 for a number N, or those of a range.
     - `results`: the folder of results; `TACIT_RESULTS` or `./results` if None.
     - `fresh`: move the existing store aside and start over.
+    - `accept_changed`: keep stored cells that other code has computed than the experiment has now;
+      they are refused otherwise. It is remembered with the store.
     - `until_decided`: add seeds to the cells that undecided claims read, and to no others, until
       every claim is decided, `seeds_at_most` is reached, or `budget` seconds have passed; None does
       so at the preset `paper`.
@@ -89,63 +95,71 @@ def reproduce(
     if lacking is not None:
         raise UsageError(f"{chosen.id}: {lacking}")
     plan = planned(chosen, name)
-    folder = _created(results_folder(results) / chosen.id)
+    folder = _created(results_folder(results), chosen.id)
+    for place in (folder, results_folder(results)):
+        remove_stale(place)  # of runs that were killed
     if fresh:
         Store.move_aside(folder / "store")
     store = Store(folder / "store", experiment=chosen.id, version=chosen.version)
-    store.keep_plan(plan)
+    with store.at_work():  # until the last file is written, so that nobody moves it aside
+        kind = type(chosen)
+        code = fingerprint(kind)
+        refuse_changed(store, plan, kind, accept=accept_changed)
+        store.fit(plan, code=code)
+        store.keep_plan(plan)
 
-    kind = type(chosen)
-    by_name = kind.source if executor is not None else None
-    cell = ExperimentCell(by_name or kind, kind.version, chosen.axes() | chosen.constants())
+        by_name = kind.source if executor is not None else None
+        values = chosen.axes() | chosen.constants()
+        cell = ExperimentCell(by_name or kind, kind.version, values, code)
 
-    def sweep(grid: Grid, deadline: float = math.inf) -> SweepSummary:
-        return run_sweep(
-            grid,
-            chosen.constants(),
-            cell,
-            store,
-            variables=plan.variables,
-            coords=plan.coords,
-            executor=executor,
-            retries=retries,
-            progress=_until(deadline, progress),
-        )
-
-    summary = sweep(chosen.grid())
-    dataset = dataset_of(store, plan)
-    _check_results(chosen, dataset, summary)
-    claims = _decided(chosen, dataset)
-    remarks = remarks_on(chosen, name, dataset, claims)
-    efforts: dict[str, Effort] = {}
-    if SEED in plan.axes:
-        more = MoreSeeds(chosen, plan, store, dataset, claims, _decided)
-        if name == _PAPER if until_decided is None else until_decided:
-            more.run(
-                lambda grid, deadline: summary.add(sweep(grid, deadline)),
-                budget=budget,
-                seeds_at_most=seeds_at_most,
+        def sweep(grid: Grid, deadline: float = math.inf) -> SweepSummary:
+            return run_sweep(
+                grid,
+                chosen.constants(),
+                cell,
+                store,
+                variables=plan.variables,
+                coords=plan.coords,
+                code=code,
+                executor=executor,
+                retries=retries,
+                progress=_until(deadline, progress),
             )
-        claims, plan = more.claims, more.extended_plan()
-        efforts = more.efforts(at_a_time=_at_a_time(executor))
-    store.keep_plan(plan)
-    store.consolidate(plan)
-    reproduction = Reproduction(
-        experiment=chosen,
-        preset=name,
-        dataset=dataset,
-        claims=claims,
-        outcomes=_counted(dataset["outcome"].values),
-        efforts=efforts,
-        rounding=store.rounding(plan),
-        seconds=time.perf_counter() - start,
-        path=folder,
-        summary=summary,
-        warnings=tuple(store.warnings),
-        remarks=remarks,
-    )
-    _write(reproduction)
-    return reproduction
+
+        summary = sweep(chosen.grid())
+        dataset = dataset_of(store, plan)
+        _check_results(chosen, dataset, summary)
+        claims = _decided(chosen, dataset)
+        remarks = remarks_on(chosen, name, dataset, claims)
+        efforts: dict[str, Effort] = {}
+        if SEED in plan.axes:
+            more = MoreSeeds(chosen, plan, store, dataset, claims, _decided)
+            if name == _PAPER if until_decided is None else until_decided:
+                more.run(
+                    lambda grid, deadline: summary.add(sweep(grid, deadline)),
+                    budget=budget,
+                    seeds_at_most=seeds_at_most,
+                )
+            claims, plan = more.claims, more.extended_plan()
+            efforts = more.efforts(at_a_time=_at_a_time(executor))
+        store.keep_plan(plan)
+        store.consolidate(plan)
+        reproduction = Reproduction(
+            experiment=chosen,
+            preset=name,
+            dataset=dataset,
+            claims=claims,
+            outcomes=_counted(dataset["outcome"].values),
+            efforts=efforts,
+            rounding=store.rounding(plan),
+            seconds=time.perf_counter() - start,
+            path=folder,
+            summary=summary,
+            warnings=tuple(store.warnings),
+            remarks=remarks,
+        )
+        _write(reproduction)
+        return reproduction
 
 
 def stored_run(
@@ -172,7 +186,11 @@ def stored_run(
     folder = results_folder(results) / chosen.id
     missing = len(plan)
     if (folder / "store" / "store.json").is_file():
-        store = Store(folder / "store", experiment=chosen.id, version=chosen.version)
+        store = Store(
+            folder / "store", experiment=chosen.id, version=chosen.version, read_only=True
+        )
+        store.fit(plan)
+        store.warnings += words_on_changes(store, plan, type(chosen))
         missing = store.status(plan).missing
     if missing:
         raise UsageError(
@@ -247,12 +265,16 @@ def _chosen(
     return name, kind.from_preset(name, seeds=seeds, **overrides)
 
 
-def _created(folder: Path) -> Path:
+def _created(root: Path, experiment: str) -> Path:
+    folder = root / experiment
     try:
+        folder_within(root, experiment, "store")
         folder.mkdir(parents=True, exist_ok=True)
+    except FileKindError as error:
+        raise UsageError(f"results: {error}") from None
     except OSError as error:
         raise UsageError(
-            f"results: the folder {str(folder)!r} cannot be created: {error.strerror}"
+            f"results: the folder {shown(str(folder))} cannot be created: {error.strerror}"
         ) from error
     return folder
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from tacit._errors import UsageError
+from tacit._errors import UsageError, shown
 from tacit.experiments import Experiment, Parameter
 
 _RANGE = re.compile(r"(-?\d+)(?::|\.\.)(-?\d+)")
@@ -19,11 +19,15 @@ def parse_setting(experiment: type[Experiment], text: str) -> tuple[str, Any]:
     """
     name, equals, words = (part.strip() for part in text.partition("="))
     if not equals or not name or not words:
-        raise UsageError(f"set: received {text!r}, the form is name=value or name=v1,v2")
+        raise UsageError(f"set: received {shown(text)}, the form is name=value or name=v1,v2")
     spec = experiment.parameter_named(name)
     values: list[Any] = []
     for word in words.split(","):
         values += _values(name, spec, word.strip())
+        if len(values) > _MOST_VALUES:
+            raise UsageError(
+                f"{name}: received too many values, at most {_MOST_VALUES} are allowed"
+            )
     return name, spec.normalised(name, values)
 
 
@@ -49,7 +53,7 @@ def parse_seeds(text: str | None) -> int | range | None:
         return int(word)
     except ValueError:
         raise UsageError(
-            f"seeds: received {text!r}, allowed is an integer N for the seeds 0 … N − 1, or a "
+            f"seeds: received {shown(text)}, allowed is an integer N for the seeds 0 … N − 1, or a "
             "range A..B"
         ) from None
 
@@ -57,7 +61,7 @@ def parse_seeds(text: str | None) -> int | range | None:
 def _range(name: str, word: str, first: int, last: int) -> range:
     if not 0 <= last - first < _MOST_VALUES:
         raise UsageError(
-            f"{name}: received the range {word!r}, it must go upwards and hold at most "
+            f"{name}: received the range {shown(word)}, it must go upwards and hold at most "
             f"{_MOST_VALUES} values"
         )
     return range(first, last + 1)
@@ -77,4 +81,4 @@ def _values(name: str, spec: Parameter, word: str) -> list[Any]:
                 return [kind(word)]
             except ValueError:
                 continue
-    raise UsageError(f"{name}: received {word!r}, allowed is {spec.allowed}")
+    raise UsageError(f"{name}: received {shown(word)}, allowed is {spec.allowed}")

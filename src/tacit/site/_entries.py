@@ -6,6 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tacit._files import read_regular
+
+_MOST_BYTES = 64 * 2**20  # of a file of claims
+
 
 def _warn(path: Path, reason: str) -> None:
     warnings.warn(f"skipped {path}: {reason}", stacklevel=3)
@@ -24,8 +28,8 @@ def read_entries(
     entries = []
     for path in sorted(results_dir.glob("*/*/claims.json")):
         try:
-            entry = _checked(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
+            entry = _checked(json.loads(read_regular(path, most=_MOST_BYTES)))
+        except (OSError, ValueError, RecursionError) as error:
             on_skip(path, str(error))
         else:
             entries.append({**entry, **_timed(path.with_name("run.json"))})
@@ -35,8 +39,8 @@ def read_entries(
 def _timed(path: Path) -> dict[str, Any]:
     """How long the run took and what undecided claims would take, where that is known."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        record = json.loads(read_regular(path, most=_MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
         return {}
     known = record if isinstance(record, dict) else {}
     return {name: known[name] for name in ("seconds", "efforts") if name in known}

@@ -2,6 +2,7 @@
 
 import hashlib
 import inspect
+import io
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tacit._errors import UsageError
+from tacit._files import write_atomically
 from tacit.statements._statement import Statement, StatementError
 
 _HEADER = ("statement", "seed", "index", "without")
@@ -41,8 +43,9 @@ class Instance:
         content = {name: np.asarray(getattr(self, name)) for name in _HEADER}
         content |= {_FIELD + name: np.asarray(value) for name, value in self.fields.items()}
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            np.savez(file, allow_pickle=False, **content)
+        data = io.BytesIO()
+        np.savez(data, allow_pickle=False, **content)
+        write_atomically(path, data.getvalue())
         return path
 
 

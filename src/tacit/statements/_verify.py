@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from tacit._errors import UsageError
+from tacit._errors import UsageError, shown
 from tacit.claims import Claim
 from tacit.statements._instance import (
     Instance,
@@ -20,6 +20,8 @@ from tacit.statements._statement import Erratum, Statement
 from tacit.statements._trial import DrawInstance, Trial, margin_of, try_statement
 
 CORRECTED: Literal["holds with a correction"] = "holds with a correction"
+
+_MOST_INSTANCES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -142,6 +144,10 @@ def verify(
     """
     if instances is not None:
         _require_integer("instances", instances, 1)
+        if instances > _MOST_INSTANCES:
+            raise UsageError(
+                f"instances: received {shown(instances)}, at most {_MOST_INSTANCES:,} are possible"
+            )
     _require_integer("seed", seed, 0)
     chosen = find_statements(*targets)
     start = time.perf_counter()
@@ -278,4 +284,6 @@ def _json_number(value: float) -> float | str:
 
 def _require_integer(name: str, value: Any, low: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise UsageError(f"{name}: received {value!r}, allowed is an integer of at least {low}")
+        raise UsageError(
+            f"{name}: received {shown(value)}, allowed is an integer of at least {low}"
+        )

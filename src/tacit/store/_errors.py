@@ -7,3 +7,7 @@ class StoreError(ValueError):
 
 class PartError(ValueError):
     """A file among the parts that is not a whole part of this store."""
+
+
+class ForeignPartError(PartError):
+    """A whole part of another experiment or version."""

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit._files import write_atomically
-from tacit.store._files import names_in, next_name, set_aside
+from tacit._files import read_regular, write_atomically
+from tacit.store._files import names_in, next_name, pass_over, set_aside
 from tacit.store._key import canonical
 from tacit.store._part import Identity
 
 SUFFIX = ".json"
+_MOST_BYTES = 64 * 2**20  # of a record, many times what a batch and its traceback take
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,11 @@ class FailedCells:
 class Failures:
     """The records of failed cells in a folder, which is made when there is one to write."""
 
-    def __init__(self, folder: Path, identity: Identity, warnings: list[str]) -> None:
+    def __init__(
+        self, folder: Path, identity: Identity, warnings: list[str], *, read_only: bool
+    ) -> None:
         self.folder = folder
+        self.read_only = read_only
         self.identity = identity
         self.warnings = warnings
         self._known: dict[str, dict[str, FailedCells]] = {}  # records never change
@@ -69,7 +73,7 @@ class Failures:
 
     def _read(self, name: str) -> dict[str, FailedCells]:
         try:
-            record = json.loads((self.folder / name).read_bytes())
+            record = json.loads(read_regular(self.folder / name, most=_MOST_BYTES))
             if any(record[field] != value for field, value in self.identity.to_dict().items()):
                 raise ValueError("it belongs to another store")
             cells = tuple(dict(cell) for cell in record["cells"])
@@ -77,8 +81,9 @@ class Failures:
             return {self.identity.key(cell): failed for cell in cells}
         except FileNotFoundError:
             return {}
-        except (ValueError, KeyError, TypeError) as error:
-            sentence = set_aside(self.folder / name, f"{type(error).__name__}: {error}")
+        except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
+            path, reason = self.folder / name, f"{type(error).__name__}: {error}"
+            sentence = pass_over(path, reason) if self.read_only else set_aside(path, reason)
             if sentence is not None:
                 self.warnings.append(sentence)
             return {}

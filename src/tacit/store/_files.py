@@ -5,6 +5,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from tacit._files import FileKindError, refuse_link
+
 ASIDE = "aside"
 
 
@@ -24,13 +26,14 @@ def next_name(folder: Path, keys: Sequence[str], suffix: str) -> str:
     return f"{max(taken, default=0) + 1:06d}-{digest_of(keys)}{suffix}"
 
 
-def names_in(folder: Path, suffix: str) -> list[str]:
-    """The names with that suffix in order, without temporary ones; none if there is no folder."""
+def names_in(folder: Path, suffix: str, *, hidden: bool = False) -> list[str]:
+    """The names with that suffix in order, without hidden ones unless asked for them."""
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
         return []
-    return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+    shown = (name for name in names if hidden or not name.startswith("."))
+    return sorted(name for name in shown if name.endswith(suffix))
 
 
 def set_aside(path: Path, reason: str) -> str | None:
@@ -40,18 +43,26 @@ def set_aside(path: Path, reason: str) -> str | None:
     """
     aside = path.parent / ASIDE
     try:
+        refuse_link(aside)
         aside.mkdir(exist_ok=True)
         target = _unused(aside / path.name)
         path.rename(target)
     except FileNotFoundError:
         return None
     except OSError as error:  # a store that may only be read
-        return f"{path.name} is not whole ({reason}) and is passed over: {error.strerror}"
+        return pass_over(path, reason, f": {error.strerror}")
+    except FileKindError as error:
+        return pass_over(path, reason, f": {error}")
     return f"{path.name} is not whole ({reason}): set aside as {target}"
+
+
+def pass_over(path: Path, reason: str, why: str = "") -> str:
+    """What to tell of a bad file that stays where it is."""
+    return f"{path.name} is not whole ({reason}) and is passed over{why}"
 
 
 def _unused(path: Path) -> Path:
     number, target = 1, path
-    while target.exists():
+    while os.path.lexists(target):
         target, number = path.with_name(f"{path.name}.{number}"), number + 1
     return target

@@ -1,13 +1,14 @@
 """Which cell lies in which part: the index of a folder of parts, kept up to date."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from tacit.store import _part
-from tacit.store._errors import PartError
-from tacit.store._files import names_in, set_aside
+from tacit.store._errors import ForeignPartError, PartError, StoreError
+from tacit.store._files import names_in, pass_over, set_aside
 
 SUFFIX = ".npz"
 
@@ -18,40 +19,79 @@ class PartIndex:
     `warnings` collects in words what was set aside or passed over.
     """
 
-    def __init__(self, folder: Path, identity: _part.Identity, warnings: list[str]) -> None:
+    def __init__(
+        self, folder: Path, identity: _part.Identity, warnings: list[str], *, read_only: bool
+    ) -> None:
         self.folder = folder
+        self.read_only = read_only
         self.identity = identity
         self.warnings = warnings
         self.where: dict[str, tuple[str, int]] = {}  # cell's address -> part, row in it
-        self.seen: set[str] = set()
+        self.seen: dict[str, _part.Contents] = {}
         self._passed_over: set[str] = set()
 
     def refresh(self) -> int:
-        """Take in the parts that have appeared since the last look; returns how many."""
-        known = self.seen | self._passed_over
-        return sum(self._take(n) for n in names_in(self.folder, SUFFIX) if n not in known)
+        """Take in the parts that have appeared since the last look; returns how many.
 
-    def _take(self, name: str) -> bool:
-        try:
-            keys = _part.read_keys(self.folder / name, self.identity)
-        except FileNotFoundError:  # another process has just set it aside
-            return False
-        except PartError as error:
-            sentence = set_aside(self.folder / name, str(error))
-            if sentence is not None:
-                self.warnings.append(sentence)
-            if (self.folder / name).exists():
-                self._passed_over.add(name)
-            return False
-        self.add(name, keys)
-        return True
+        If all that are there are whole and another's, the folder's own `store.json` is wrong, not
+        they: a `StoreError`, and nothing is moved.
+        """
+        taken = 0
+        bad: dict[str, PartError] = {}
+        for name in names_in(self.folder, SUFFIX):
+            if name in self.seen or name in self._passed_over:
+                continue
+            try:
+                contents = _part.check(self.folder / name, self.identity)
+            except FileNotFoundError:  # another process has just set it aside
+                continue
+            except OSError as error:
+                # A disk, a server or a permission that fails now says nothing about the part.
+                raise StoreError(
+                    f"{self.folder / name} cannot be read: {error.strerror}; nothing was moved: "
+                    "make it readable, or take it away, then the same command goes on"
+                ) from error
+            except PartError as error:
+                bad[name] = error
+            else:
+                self.add(name, contents)
+                taken += 1
+        if not self.seen and all(isinstance(e, ForeignPartError) for e in bad.values()) and bad:
+            ours = ", ".join(f"{name} {value}" for name, value in self.identity.to_dict().items())
+            raise StoreError(
+                f"{self.folder.parent} is the store of {ours}, but all {len(bad)} parts belong to "
+                f"another: {next(iter(bad.values()))}; set its store.json right, or start a new "
+                "store with --fresh"
+            )
+        for name, fault in bad.items():
+            self.reject(name, str(fault))
+        return taken
 
-    def add(self, name: str, keys: Sequence[str]) -> None:
+    def reject(self, name: str, reason: str) -> None:
+        """Set a bad part aside, or pass it over where nothing may be written; and say so."""
+        path = self.folder / name
+        sentence = pass_over(path, reason) if self.read_only else set_aside(path, reason)
+        if sentence is not None:
+            self.warnings.append(sentence)
+        if os.path.lexists(path):
+            self._passed_over.add(name)
+
+    def add(self, name: str, contents: _part.Contents) -> None:
         """Take in a whole part of this folder."""
-        self.seen.add(name)
-        self.compare(self.folder / name, keys)
-        for row, key in enumerate(keys):
+        self.seen[name] = contents
+        self.compare(self.folder / name, contents.keys)
+        for row, key in enumerate(contents.keys):
             self.where.setdefault(key, (name, row))
+
+    def drop(self, reasons: Mapping[str, str]) -> None:
+        """Reject parts that were taken in; their cells may be in others."""
+        for name, reason in reasons.items():
+            del self.seen[name]
+            self.reject(name, reason)
+        self.where.clear()
+        for name in sorted(self.seen):
+            for row, key in enumerate(self.seen[name].keys):
+                self.where.setdefault(key, (name, row))
 
     def compare(self, part: Path, keys: Sequence[str]) -> None:
         """Warn of cells that are here already with other values than in `part`."""

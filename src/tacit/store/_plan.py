@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from tacit.store._key import canonical
+from tacit.store._names import MOST_CELLS, PRESENT
 from tacit.store._variable import Variable
+
+_LARGEST = 2**63 - 1  # of the integers that arrays hold
+_MOST_DIMS = 32
+_MOST_LISTS = 100_000  # and mappings: a reader makes each of a few bytes into many
+_LONGEST_NAME = 200  # each is that of a folder in `results.zarr`
+_TAKEN = (PRESENT, "provenance")  # what is there beside the variables
 
 
 @dataclass(frozen=True)
@@ -68,30 +76,73 @@ class Plan:
     @staticmethod
     def from_json(data: bytes) -> "Plan":
         """The plan in `plan.json`; a `ValueError` if it is none."""
+        if data.count(b"[") + data.count(b"{") > _MOST_LISTS:
+            raise ValueError("it has too many lists")
         try:
             record = json.loads(data)
-            return Plan(
+            plan = Plan(
                 axes={name: tuple(values) for name, values in record["axes"].items()},
                 fixed=dict(record["fixed"]),
-                variables={
-                    name: Variable(
-                        entry["long_name"],
-                        *entry["dims"],
-                        units=entry["units"],
-                        dtype=entry["dtype"],
-                    )
-                    for name, entry in record["variables"].items()
-                },
-                coords={
-                    name: np.array(entry["values"], dtype=entry["dtype"])
-                    for name, entry in record["coords"].items()
-                },
-                attrs=record["attrs"],
+                variables={name: _variable(e) for name, e in record["variables"].items()},
+                coords={name: _untyped(entry) for name, entry in record["coords"].items()},
+                attrs={name: dict(values) for name, values in record["attrs"].items()},
                 name=record["name"],
                 not_asked=frozenset(record.get("not_asked", ())),
             )
-        except (KeyError, TypeError, AttributeError) as error:
+            _check(plan)
+        except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(f"it lacks or misuses {error}") from error
+        return plan
+
+
+def _check(plan: Plan) -> None:
+    """What a plan that was read must be, before anything is laid out by it."""
+    if not plan.axes or not isinstance(plan.name, str) or not plan.name.isprintable():
+        raise ValueError("it has no axes, or a name that is none")
+    for name, values in plan.axes.items():
+        if not name.isidentifier() or len({*values}) != len(values) or not values:
+            raise ValueError(f"the axis {name!a:.60} has no values, or one of them twice")
+        if not all(isinstance(value, bool | int | float | str) for value in values):
+            raise ValueError(f"the axis {name} has values that are neither numbers nor words")
+        if any(isinstance(value, int) and abs(value) > _LARGEST for value in values):
+            raise ValueError(f"the axis {name} has integers that no array holds")
+    count = math.prod(len(values) for values in plan.axes.values())
+    if count > MOST_CELLS:
+        raise ValueError(f"it asks for {count:.3g} cells; at most {MOST_CELLS:,} are possible")
+    if not all(type(i) is int and 0 <= i < len(plan) for i in plan.not_asked):
+        raise ValueError("it leaves out cells that it does not have")
+    names = [*plan.axes, *plan.coords, *plan.variables, *_TAKEN]
+    unknown = [d for v in plan.variables.values() for d in v.dims if d not in plan.coords]
+    if unknown or len(set(names)) != len(names) or not all(map(str.isidentifier, names)):
+        raise ValueError("its variables have dimensions or names that cannot be")
+    most = max((len(variable.dims) for variable in plan.variables.values()), default=0)
+    if len(plan.axes) + most > _MOST_DIMS or max(map(len, names)) > _LONGEST_NAME:
+        raise ValueError("it has too many dimensions, or too long a name")
+    canonical(dict(plan.fixed))
+
+
+def _variable(entry: Mapping[str, Any]) -> Variable:
+    # Of words any width: the one that is written there would be allocated.
+    dtype = "str" if _portable(entry["dtype"]).kind == "U" else str(entry["dtype"])
+    return Variable(str(entry["long_name"]), *entry["dims"], units=str(entry["units"]), dtype=dtype)
+
+
+def _portable(name: Any) -> np.dtype:
+    """The dtype of that name, if `results.zarr` can hold it."""
+    dtype = np.dtype(name)
+    if dtype.kind in "fc" and dtype.itemsize > {"f": 8, "c": 16}[dtype.kind]:
+        raise ValueError(f"it has numbers of {dtype}, which not every machine has")
+    return dtype
+
+
+def _untyped(entry: Mapping[str, Any]) -> np.ndarray:
+    dtype = _portable(entry["dtype"])
+    if dtype.kind not in "biufU":
+        raise ValueError(f"it has coordinates of {dtype}")
+    array = np.array(entry["values"], dtype=str if dtype.kind == "U" else dtype)
+    if array.ndim != 1:
+        raise ValueError("it has coordinates that are no list")
+    return array
 
 
 def _typed(values: Sequence[Any] | np.ndarray) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Nothing in it names a host or a path, and equality between runs never looks at i
 
 import contextlib
 import functools
+import os
 import platform
 import subprocess
 import sys
@@ -77,17 +78,35 @@ def device() -> str:
     return f"{first.platform}: {first.device_kind}"
 
 
+def settings() -> dict[str, Any]:
+    """The settings of JAX that numbers depend on, as they are now; none without JAX."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return {}
+    return {
+        "generator": jax.config.jax_default_prng_impl,
+        "partitionable": jax.config.jax_threefry_partitionable,
+        "products": jax.config.jax_default_matmul_precision,
+        "x64": jax.config.jax_enable_x64,
+    }
+
+
 UNKNOWN_ROUNDING = "unknown"
 """Of results that do not tell: it equals no other, and not itself."""
 
 
-@functools.cache
 def rounding() -> str:
-    """What the rounding errors of this process depend on: its processor, and the packages.
+    """What the rounding errors of this process depend on: processor, packages, XLA's own flags.
 
     Where this is the same, the same program gives the same bits. A GPU shows by JAX's plug-in for
     it: to ask JAX would start it, in processes that only hand out work.
     """
+    flags = os.environ.get("XLA_FLAGS", "").strip()
+    return ", ".join([_processor_and_packages(), *([f"XLA_FLAGS={flags}"] if flags else [])])
+
+
+@functools.cache
+def _processor_and_packages() -> str:
     packages = []
     for name in _ROUNDING:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -112,15 +131,25 @@ def precision(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def provenance(
-    parameters: Mapping[str, Any], *, seconds: float, device: str, precision: str
+    parameters: Mapping[str, Any],
+    *,
+    seconds: float,
+    device: str,
+    precision: str,
+    code: str | None = None,
 ) -> dict[str, Any]:
-    """The record that goes into a part beside its arrays; `device` is where the cells ran."""
+    """The record that goes into a part beside its arrays.
+
+    `device` is where the cells ran, `code` the fingerprint of what computed them, if it is known.
+    """
     return {
         "parameters": canonical(parameters),
         "versions": versions(),
         "commit": commit(),
+        "code": code,
         "device": device,
         "precision": precision,
         "rounding": rounding(),
+        "settings": settings(),
         "seconds": seconds,
     }

@@ -9,7 +9,8 @@ import errno
 import os
 from pathlib import Path
 
-from tacit._files import WriteError
+from tacit._files import FileKindError, WriteError, open_regular, read_regular
+from tacit.store._errors import StoreError
 
 try:
     import fcntl
@@ -74,7 +75,9 @@ def lock(path: Path, *, shared: bool = False, passing: bool = False) -> Lock | N
         return Lock(None)
     while True:
         try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT if passing else os.O_RDONLY, 0o666)
+            handle = _made(path) if passing else _opened(path, shared=shared)
+        except FileKindError as error:
+            raise StoreError(f"{path} is not a lock of tacit's, {error}: remove it") from None
         except OSError as error:
             raise WriteError(path, error) from error
         try:
@@ -89,6 +92,46 @@ def lock(path: Path, *, shared: bool = False, passing: bool = False) -> Lock | N
         os.close(handle)  # its holder let go, and removed it, between our opening and our lock
 
 
+def _made(path: Path) -> int:
+    """A lock file of this name, made now or there before: a file of its own, under no other name.
+
+    What is written into it goes nowhere else, whatever somebody has put in its place.
+    """
+    while True:
+        with contextlib.suppress(FileExistsError):
+            return open_regular(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        with contextlib.suppress(FileNotFoundError):  # removed by its holder meanwhile
+            handle = open_regular(path, os.O_RDWR)
+            if os.fstat(handle).st_nlink <= 1:
+                return handle
+            os.close(handle)
+            raise FileKindError("it has another name elsewhere")
+
+
+def _opened(path: Path, *, shared: bool) -> int:
+    """A file that is there; to hold it alone NFS wants it open for writing, where that may be."""
+    if not shared:
+        with contextlib.suppress(OSError):  # a file or a disk that may only be read
+            return open_regular(path, os.O_RDWR)
+    return open_regular(path)
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process holds a lock on `path`; nothing is made, written or removed."""
+    try:
+        handle = open_regular(path)
+    except (FileKindError, OSError):
+        return False
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in _HELD_ELSEWHERE
+    finally:
+        os.close(handle)
+    return False
+
+
 def _write_number(handle: int) -> None:
     with contextlib.suppress(OSError):  # for people who look; a full disk is no obstacle
         os.truncate(handle, 0)
@@ -97,7 +140,7 @@ def _write_number(handle: int) -> None:
 
 def _still_named(handle: int, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(handle), os.stat(path))
+        return os.path.samestat(os.fstat(handle), os.stat(path, follow_symlinks=False))
     except FileNotFoundError:
         return False
 
@@ -105,6 +148,7 @@ def _still_named(handle: int, path: Path) -> bool:
 def holder(path: Path) -> str:
     """The number of the process that holds a passing lock, "?" if it cannot be read."""
     try:
-        return path.read_text().strip() or "?"
-    except OSError:
+        number = read_regular(path, most=100).decode("ascii").strip()
+    except (OSError, ValueError):
         return "?"
+    return number if number.isdecimal() else "?"

@@ -8,6 +8,7 @@ slab one chunk of the zarr arrays, so that memory does not grow with the grid.
 import hashlib
 import itertools
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tacit._files import WriteError, put_folder, temporary_name
+from tacit._files import (
+    WriteError,
+    open_regular,
+    put_folder,
+    read_regular,
+    refuse_link,
+    temporary_name,
+    write_atomically,
+)
 from tacit.store._dataset import Parts, build_dataset, grid_attributes
 from tacit.store._failures import FailedCells
 from tacit.store._names import OUTCOME, PRESENT
@@ -33,6 +42,9 @@ _FORMAT = 2  # of zarr: the one that knows strings of fixed width and that every
 
 
 class _Source(Parts, Protocol):
+    def digest(self, part: str) -> str:
+        """The digest of a part's bytes."""
+
     def provenance(self, part: str) -> dict[str, Any]:
         """Where a part's results came from."""
 
@@ -42,15 +54,8 @@ class _Source(Parts, Protocol):
 
 def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
     """See `Store.consolidate`."""
-    cells = list(plan.cells())
-    located = [store.locate({**plan.fixed, **cell}) for cell in cells]
-    failures = store.failures()
-    failed = [
-        found is None and store.identity.key({**plan.fixed, **cell}) in failures
-        for cell, found in zip(cells, located, strict=True)
-    ]
-    content = _digest(store, plan, located, failed)
-    if _content_of(target) == content:
+    located, failed, content = _content(store, plan)
+    if _is_image(target, content):
         return target
     temporary = temporary_name(target)
     import zarr
@@ -59,7 +64,10 @@ def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
         # One chunk after another: zarr would hold ten at a time.
         with zarr.config.set({"async.concurrency": 1}):
             _write(store, plan, located, failed, content, temporary)
+        bytes_digest = _digest_of_files(temporary)
         put_folder(temporary, target)
+        record = {_CONTENT: content, "bytes": bytes_digest}
+        write_atomically(_record(target), json.dumps(record).encode())
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
         if isinstance(error, OSError):
@@ -68,19 +76,70 @@ def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
     return target
 
 
+def state(store: _Source, plan: Plan, target: Path) -> str | None:
+    """What is wrong with `results.zarr`, in words that follow its name; None if it is whole."""
+    if not os.path.lexists(target):
+        return "is not there"
+    if not _record(target).is_file():
+        return "has no digest: it was made by an older tacit"
+    _, _, content = _content(store, plan)
+    if _is_image(target, content):
+        return None
+    return "is not the image of the parts: they have changed since, or it has"
+
+
+def _content(store: _Source, plan: Plan) -> tuple[list[tuple[str, int] | None], list[bool], str]:
+    """Where each cell lies, whether it failed, and a digest of what is to be shown."""
+    cells = list(plan.cells())
+    located = [store.locate({**plan.fixed, **cell}) for cell in cells]
+    failures = store.failures()
+    failed = [
+        found is None and store.identity.key({**plan.fixed, **cell}) in failures
+        for cell, found in zip(cells, located, strict=True)
+    ]
+    return located, failed, _digest(store, plan, located, failed)
+
+
 def _digest(
     store: _Source, plan: Plan, located: Sequence[tuple[str, int] | None], failed: Sequence[bool]
 ) -> str:
-    """Parts never change: their names and rows stand for what is in them."""
-    text = json.dumps([store.identity.to_dict(), plan.to_json().decode(), located, failed])
+    """Of what it is the image: the plan, the bytes of the parts, and the rows taken from them."""
+    parts = {part: store.digest(part) for part in sorted({p[0] for p in located if p is not None})}
+    text = json.dumps([store.identity.to_dict(), plan.to_json().decode(), located, failed, parts])
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def _content_of(target: Path) -> str | None:
+def _record(target: Path) -> Path:
+    return target.with_name("results.digest")
+
+
+def _is_image(target: Path, content: str) -> bool:
+    """Whether the folder is the image of this content, byte for byte as it was written."""
     try:
-        return json.loads((target / ".zattrs").read_bytes()).get(_CONTENT)
-    except (OSError, ValueError, AttributeError):
-        return None
+        record = json.loads(read_regular(_record(target), most=2**16))
+        return (
+            isinstance(record, dict)
+            and record.get(_CONTENT) == content
+            and record.get("bytes") == _digest_of_files(target)
+        )
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def _digest_of_files(folder: Path) -> str:
+    """A digest of the names and bytes of all files in a folder; links are a `FileKindError`."""
+    refuse_link(folder)
+    digest = hashlib.blake2b(digest_size=16)
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in folders:
+            refuse_link(Path(place, name))
+        for name in sorted(names):
+            path = Path(place, name)
+            with os.fdopen(open_regular(path), "rb") as file:
+                own = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+            digest.update(f"{path.relative_to(folder)}\0{own.hexdigest()}\n".encode())
+    return digest.hexdigest()
 
 
 def _write(

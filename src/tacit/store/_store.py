@@ -9,7 +9,9 @@ store/
   reserved/             locks on the batches that are being computed
   scratch/              what batches keep for the case that they are killed: checkpoints
   plan.json             the grid that was last asked for
+  accepted.json         codes whose cells the user takes for those of another (--accept-changed)
   results.zarr          that grid as xarray reads it, made from the parts
+  results.digest        of what parts it is the image, and of its own bytes
 ```
 
 Writers need no lock: a part has a name of its own, appears whole, and never changes. Two
@@ -21,6 +23,7 @@ and then the first part in the order of names counts.
 import contextlib
 import json
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,23 +32,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit._files import WriteError, remove_stale, sync_folder, write_atomically
-from tacit.store import _part, _results
+from tacit._files import (
+    FileKindError,
+    WriteError,
+    read_regular,
+    refuse_link,
+    remove_stale,
+    sync_folder,
+    write_atomically,
+)
+from tacit.store import _accepted, _part, _results
+from tacit.store._accepted import ACCEPTED
+from tacit.store._archive import MOST_BYTES
 from tacit.store._dataset import build_dataset
 from tacit.store._errors import StoreError
 from tacit.store._failures import FailedCells, Failures
-from tacit.store._files import digest_of, next_name
+from tacit.store._files import ASIDE, digest_of, names_in, next_name
+from tacit.store._fit import misfit, wrong_outcomes
 from tacit.store._index import SUFFIX, PartIndex
+from tacit.store._manifest import MANIFEST, read_manifest
+from tacit.store._names import OUTCOME, check_identity
 from tacit.store._plan import Plan
 from tacit.store._provenance import UNKNOWN_ROUNDING, rounding, versions
-from tacit.store._reservation import Lock, holder, lock
+from tacit.store._reservation import Lock, holder, is_held, lock
 from tacit.store._status import Status, status_of
 from tacit.store._variable import Variable
 
 if TYPE_CHECKING:
     import xarray
 
-MANIFEST = "store.json"
+_RESERVATION = re.compile("[0-9a-f]{16}")
+_MOST_PLAN_BYTES = 64 * 2**20
 
 
 class Store:
@@ -56,40 +73,76 @@ class Store:
     - `path`: the folder.
     - `experiment`, `version`: whose results they are. A folder with another experiment's or
       version's results is refused with a `StoreError`.
+    - `read_only`: nothing in the folder is made, changed or moved; it must be there. What is not
+      whole is passed over.
 
-    `warnings` lists in words what was found and set aside or passed over.
+    Nothing is read or written through a link within the folder. `warnings` lists in words what was
+    found and set aside or passed over.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, experiment: str, version: int) -> None:
-        self.path = Path(path)
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        experiment: str,
+        version: int,
+        read_only: bool = False,
+    ) -> None:
+        self.path = Path(os.path.expanduser(path))  # as zarr would, for its own files alone
         self.identity = _part.Identity(experiment, version)
+        self.read_only = read_only
         self.warnings: list[str] = []
         if self.path.exists() and not self.path.is_dir():
             raise StoreError(f"{self.path} is a file, not the folder of a store: give another path")
-        try:
-            self._parts.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise WriteError(self._parts, error) from error
+        self._refuse_links()
+        if not read_only:
+            try:
+                self._parts.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise WriteError(self._parts, error) from error
         self._check_or_write_identity()
-        for folder in (self.path, self._parts, self.path / "failures"):
-            remove_stale(folder)
-        self._index = PartIndex(self._parts, self.identity, self.warnings)
-        self._failures = Failures(self.path / "failures", self.identity, self.warnings)
+        if not read_only:
+            for folder in (self.path, self._parts, self.path / "failures"):
+                remove_stale(folder)
+            self._drop_stale_reservations()
+        self._index = PartIndex(self._parts, self.identity, self.warnings, read_only=read_only)
+        self._failures = Failures(
+            self.path / "failures", self.identity, self.warnings, read_only=read_only
+        )
         self.refresh()
 
     @classmethod
-    def existing(cls, path: str | os.PathLike[str]) -> "Store":
+    def existing(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> "Store":
         """The store that is in a folder, whosever it is; a `StoreError` if there is none."""
-        manifest = Path(path) / MANIFEST
-        if not manifest.is_file():
+        manifest = Path(os.path.expanduser(path)) / MANIFEST
+        if not os.path.lexists(manifest):
             raise StoreError(f"{path} is not a store: it has no {MANIFEST}")
-        theirs = _read_manifest(manifest)
+        theirs = read_manifest(manifest)
         experiment, version = theirs.get("experiment"), theirs.get("version")
-        if not isinstance(experiment, str) or not isinstance(version, int):
-            raise StoreError(
-                f"{manifest} names no experiment and version: it is not one of tacit's"
-            )
-        return cls(path, experiment=experiment, version=version)
+        try:
+            check_identity(experiment, version)
+        except StoreError as error:
+            raise StoreError(f"{manifest} is not one of tacit's: {error}") from None
+        assert isinstance(experiment, str)
+        assert isinstance(version, int)
+        return cls(path, experiment=experiment, version=version, read_only=read_only)
+
+    def _drop_stale_reservations(self) -> None:
+        """Remove the lock files of killed processes, which nobody holds any more."""
+        for name in names_in(self.path / "reserved", ""):
+            if _RESERVATION.fullmatch(name):
+                with contextlib.suppress(StoreError, WriteError):
+                    stale = lock(self.path / "reserved" / name, passing=True)
+                    if stale is not None:
+                        stale.release()
+
+    def _refuse_links(self) -> None:
+        try:
+            for name in ("parts", "failures", "reserved"):
+                refuse_link(self.path / name)
+                refuse_link(self.path / name / ASIDE)
+        except FileKindError as error:
+            raise StoreError(str(error)) from None
 
     @property
     def _parts(self) -> Path:
@@ -97,10 +150,10 @@ class Store:
 
     def _check_or_write_identity(self) -> None:
         manifest, mine = self.path / MANIFEST, self.identity.to_dict()
-        if not manifest.exists():
+        if not os.path.lexists(manifest) and not self.read_only:
             write_atomically(manifest, json.dumps(mine, indent=1).encode())
             return
-        theirs = _read_manifest(manifest)
+        theirs = read_manifest(manifest)
         differing = [k for k in mine if theirs.get(k) != mine[k]]
         if differing:
             words = " and ".join(f"{k} {theirs.get(k)} (now {mine[k]})" for k in differing)
@@ -163,9 +216,65 @@ class Store:
         }
         return "; ".join(sorted(found))
 
+    def fit(self, plan: Plan, *, code: str | None = None) -> None:
+        """Reject the parts with cells of a plan that do not hold what it declares of them.
+
+        Each is named and set aside, so that its cells are computed again. If no part fits it is the
+        declaration that has changed: that is a `StoreError`, except of parts that the same code
+        made (`code`), which are then wrong in themselves, and where nothing may be moved.
+        """
+        located = {place[0] for cell in plan.cells() if (place := self._locate(plan, cell))}
+        reasons, content = {}, {}
+        for part in sorted(located):
+            contents = self._index.seen[part]
+            reason = misfit(contents.layout, plan.variables, plan.coords)
+            if reason is not None:
+                reasons[part] = reason
+            elif OUTCOME in plan.variables:
+                word = wrong_outcomes(self.read(part, [OUTCOME]))
+                if word is not None:
+                    content[part] = word
+        own = any(code is not None and self._index.seen[p].code == code for p in reasons)
+        if reasons and len(reasons) == len(located) and not own and not self.read_only:
+            part, reason = next(iter(reasons.items()))
+            raise StoreError(
+                f"{self.path}: no part holds what the experiment declares ({part}: {reason}): "
+                "raise the experiment's version, or start over with --fresh"
+            )
+        if reasons or content:
+            self._index.drop({**reasons, **content})
+
+    def codes(self, plan: Plan) -> dict[str | None, int]:
+        """How many stored cells of a plan each code has computed, by its fingerprint.
+
+        None is for the cells of parts that do not tell, as older ones.
+        """
+        places = (self._locate(plan, cell) for cell in plan.asked_cells())
+        return dict(Counter(self._index.seen[place[0]].code for place in places if place))
+
+    def known_codes(self) -> frozenset[str]:
+        """The fingerprints of all codes that have computed cells here."""
+        return frozenset(c.code for c in self._index.seen.values() if c.code is not None)
+
+    def accepted(self, code: str) -> frozenset[str]:
+        """The other codes whose cells may stand beside those of `code`, as a user has said."""
+        return _accepted.read(self.path / ACCEPTED).get(code, frozenset())
+
+    def accept(self, code: str, others: Iterable[str]) -> None:
+        """Remember that a user takes the cells of other codes for those of `code`."""
+        self._must_be_writable()
+        _accepted.add(self.path / ACCEPTED, code, others)
+
+    def _locate(self, plan: Plan, cell: Mapping[str, Any]) -> tuple[str, int] | None:
+        return self.locate({**plan.fixed, **cell})
+
     def read(self, part: str, names: Sequence[str]) -> dict[str, np.ndarray]:
         """The named arrays of a part, without those that it lacks."""
         return _part.read_arrays(self._parts / part, names)
+
+    def digest(self, part: str) -> str:
+        """The digest of a part's bytes."""
+        return self._index.seen[part].digest
 
     def provenance(self, part: str) -> dict[str, Any]:
         """Where a part's results came from."""
@@ -194,35 +303,48 @@ class Store:
             raise ValueError(f"cells: received {len(keys)}, a part needs one or more, all distinct")
         stored = {name: np.asarray(array) for name, array in arrays.items()}
         data = _part.encode(self.identity, cells, stored, provenance)
-        return self._write(keys, data)
+        layout = {name: (array.dtype, array.shape[1:]) for name, array in stored.items()}
+        code = provenance.get("code")
+        return self._write(_part.Contents(tuple(keys), layout, code, _part.digest_in(data)), data)
 
-    def _write(self, keys: Sequence[str], data: bytes) -> str:
-        name = next_name(self._parts, keys, SUFFIX)
+    def _must_be_writable(self) -> None:
+        if self.read_only:
+            raise StoreError(f"{self.path} was opened to be read only")
+
+    def _write(self, contents: _part.Contents, data: bytes) -> str:
+        self._must_be_writable()
+        try:
+            name = next_name(self._parts, contents.keys, SUFFIX)
+        except OSError as error:  # the folder was taken away meanwhile
+            raise WriteError(self._parts, error) from error
         write_atomically(self._parts / name, data)
-        self._index.add(name, keys)
+        self._index.add(name, contents)
         return name
 
-    def merge(self, other: "Store | str | os.PathLike[str]") -> int:
+    def merge(self, other: "Store | str | os.PathLike[str]", *, plan: Plan | None = None) -> int:
         """Take the parts of a store made elsewhere that hold a cell not yet here; returns how many.
 
-        `other` is only read, except that its damaged parts are set aside there, as on any opening.
-        Cells that are in both with other values are warned of; those here count.
+        `other` is only read; its damaged parts are passed over. Cells that are in both with other
+        values are warned of; those here count. Each part is checked before it is taken, also
+        against what `plan` declares, where there is one.
         """
-        theirs = other if isinstance(other, Store) else Store.existing(other)
+        self._must_be_writable()
+        theirs = other if isinstance(other, Store) else Store.existing(other, read_only=True)
         if os.path.samefile(self.path, theirs.path):
             raise StoreError(f"{theirs.path} is the store to merge into: give another one")
         theirs.check_fits(self)
+        if plan is not None:
+            theirs.fit(plan)
         self.warnings += theirs.warnings
         self.refresh()
         taken = 0
         for name in theirs.parts():
-            path = theirs._parts / name
-            keys = _part.read_keys(path, self.identity)
-            if any(key not in self._index.where for key in keys):
-                self._write(keys, path.read_bytes())
+            path, contents = theirs._parts / name, theirs._index.seen[name]
+            if any(key not in self._index.where for key in contents.keys):
+                self._write(contents, read_regular(path, most=MOST_BYTES))
                 taken += 1
             else:
-                self._index.compare(path, keys)
+                self._index.compare(path, contents.keys)
         return taken
 
     def check_fits(self, ours: "Store") -> None:
@@ -250,6 +372,7 @@ class Store:
 
         None when another process has it. The cells must be looked for again after it is granted.
         """
+        self._must_be_writable()
         (self.path / "reserved").mkdir(exist_ok=True)
         return lock(self.path / "reserved" / digest_of(keys), passing=True)
 
@@ -269,15 +392,13 @@ class Store:
 
     def batches_at_work(self) -> int:
         """How many batches are being computed now, by whichever process."""
-        names = os.listdir(self.path / "reserved") if (self.path / "reserved").is_dir() else []
-        found = [lock(self.path / "reserved" / name, passing=True) for name in names]
-        for free in found:
-            if free is not None:  # left behind by a process that was killed
-                free.release()
-        return sum(held is None for held in found)
+        reserved = self.path / "reserved"
+        names = os.listdir(reserved) if reserved.is_dir() else []
+        return sum(is_held(reserved / name) for name in names)
 
     def add_failure(self, cells: Sequence[Mapping[str, Any]], message: str, traceback: str) -> str:
         """Keep the error of cells that raised; returns the name of the record."""
+        self._must_be_writable()
         return self._failures.add(cells, message, traceback)
 
     def failure_names(self) -> frozenset[str]:
@@ -309,19 +430,24 @@ class Store:
 
     def keep_plan(self, plan: Plan) -> None:
         """Write down what is asked of the store, for `plan` and `consolidate`."""
+        self._must_be_writable()
         data = plan.to_json()
         path = self.path / "plan.json"
-        if not path.exists() or path.read_bytes() != data:
+        try:
+            same = read_regular(path, most=len(data)) == data
+        except (OSError, FileKindError):
+            same = False
+        if not same:
             write_atomically(path, data)
 
     def plan(self) -> Plan | None:
         """What was last asked of the store, None if that is not known."""
         path = self.path / "plan.json"
         try:
-            return Plan.from_json(path.read_bytes())
+            return Plan.from_json(read_regular(path, most=_MOST_PLAN_BYTES))
         except FileNotFoundError:
             return None
-        except ValueError as error:
+        except (ValueError, OSError) as error:
             self.warnings.append(f"{path} is not readable and passed over: {error}")
             return None
 
@@ -337,7 +463,12 @@ class Store:
         Memory is that of a few parts, however large the grid. A dataset that was opened from the
         old one must be opened again.
         """
+        self._must_be_writable()
         return _results.consolidate(self, plan, self.path / "results.zarr")
+
+    def holds_some_of(self, plan: Plan) -> bool:
+        """Whether a cell of a plan is stored: one that was read may declare what nobody has."""
+        return any(self._locate(plan, cell) for cell in plan.asked_cells())
 
     @staticmethod
     def move_aside(path: str | os.PathLike[str]) -> Path | None:
@@ -346,43 +477,20 @@ class Store:
         Returns the new path, or None when there was no such folder; a `StoreError` while a sweep
         is at work in it.
         """
-        source = Path(path)
+        source = Path(os.path.expanduser(path))
         if not source.exists():
             return None
         manifest = source / MANIFEST
-        held = lock(manifest) if manifest.exists() else Lock(None)
+        plain = manifest.is_file() and not manifest.is_symlink()
+        held = lock(manifest) if plain else Lock(None)
         if held is None:
             raise StoreError(
                 f"{source} is in use by another process: stop it or wait for it before --fresh"
             )
         with held:
             number = 1
-            while (target := source.with_name(f"{source.name}.old-{number}")).exists():
+            while os.path.lexists(target := source.with_name(f"{source.name}.old-{number}")):
                 number += 1
             source.rename(target)
             sync_folder(source.parent)
         return target
-
-
-def stores_in(folder: str | os.PathLike[str]) -> list[Path]:
-    """The stores at or below a folder, without those that `--fresh` has moved aside."""
-    path = Path(folder)
-    if (path / MANIFEST).is_file():
-        return [path]
-    found = []
-    for place, folders, names in os.walk(path):
-        if MANIFEST in names:
-            found.append(Path(place))
-            folders.clear()  # there are no stores within stores
-        folders[:] = sorted(name for name in folders if ".old-" not in name)
-    return found
-
-
-def _read_manifest(manifest: Path) -> dict[str, Any]:
-    try:
-        theirs = json.loads(manifest.read_bytes())
-    except ValueError:
-        theirs = None
-    if not isinstance(theirs, dict):
-        raise StoreError(f"{manifest} is not readable: start a new store with --fresh")
-    return theirs

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-_STORABLE = "biufcU"
+STORABLE = "biufcU"  # kinds of dtypes
 
 
 @dataclass(frozen=True, init=False)
@@ -31,7 +31,7 @@ class Variable:
     ) -> None:
         if any(not isinstance(dim, str) for dim in dims) or len(set(dims)) != len(dims):
             raise ValueError(f"dims: received {dims!r}, give distinct names, one argument each")
-        if np.dtype(dtype).kind not in _STORABLE:
+        if np.dtype(dtype).kind not in STORABLE:
             raise ValueError(f"dtype: received {dtype!r}, use numbers, booleans or 'str'")
         for name, value in (("long_name", long_name), ("dims", dims), ("units", units)):
             object.__setattr__(self, name, value)
@@ -57,8 +57,24 @@ class Variable:
             if array.dtype.kind == "U":
                 return array
         elif np.can_cast(array.dtype, target, casting="same_kind"):
+            lost = _lost(array, target)
+            if lost is not None:
+                raise ValueError(f"variable {name!r} has the value {lost}, beyond {self.dtype}")
             return array.astype(target)
         raise ValueError(f"variable {name!r} has dtype {array.dtype}, declared is {self.dtype}")
+
+
+def _lost(array: np.ndarray, target: np.dtype) -> Any:
+    """A finite value that `target` would turn into another integer or into infinity; else None."""
+    if array.dtype == target or not array.size or target.kind not in "iufc":
+        return None
+    if target.kind in "iu":
+        limits = np.iinfo(target)
+        ends = (int(array.min()), int(array.max()))
+        return next((end for end in ends if not limits.min <= end <= limits.max), None)
+    with np.errstate(over="ignore"):
+        lost = np.isfinite(array) & ~np.isfinite(array.astype(target))
+    return array[lost][0] if lost.any() else None
 
 
 def checked_arrays(

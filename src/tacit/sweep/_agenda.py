@@ -61,6 +61,12 @@ class Agenda:
         """Whether another process is computing what this sweep needs."""
         return bool(self._elsewhere)
 
+    def waiting_for(self) -> tuple[Batch, str] | None:
+        """A batch that another process computes, and who that is; None if there is none."""
+        if not self._elsewhere:
+            return None
+        return self._elsewhere[0], self._store.reserved_by(self._keys(self._elsewhere[0]))
+
     def next(self) -> Work | None:
         """The next batch to compute; None if there is none, or none for now."""
         for batch in self._unseen:

@@ -123,7 +123,9 @@ def dask_workers(
                     distributed.LocalCluster(
                         n_workers=count,
                         threads_per_worker=1,
-                        dashboard_address=":0",
+                        # This machine alone: a dashboard and its workers' pages tell everything.
+                        dashboard_address="127.0.0.1:0",
+                        worker_dashboard_address="127.0.0.1:0",
                         env=ONE_THREAD,
                         silence_logs=logging.CRITICAL,  # a failed batch is told of by the sweep
                     )
@@ -170,6 +172,10 @@ def _connected(distributed: Any, scheduler: str, timeout: float) -> Any:
         )
     try:
         return distributed.Client(scheduler, timeout=timeout, set_as_default=False)
+    except (TypeError, RuntimeError) as error:  # tls:// without certificates, a missing protocol
+        raise WorkersError(
+            f"scheduler: {scheduler} cannot be reached: {error}; see distributed.security"
+        ) from error
     except (OSError, ValueError, TimeoutError) as error:
         raise WorkersError(
             f"scheduler: {scheduler} does not answer within {timeout:g} s: is a Dask scheduler "

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.store import MOST_CELLS
+
 _SCALARS = (bool, int, float, str)
 
 
@@ -115,6 +117,13 @@ class Grid:
         for name, size in self.chunk.items():
             if size < 1:
                 raise ValueError(f"chunk: {name!r} has size {size}, the smallest is 1")
+
+        count = math.prod(len(values) for values in self.axes.values())
+        if count > MOST_CELLS:
+            sizes = " × ".join(f"{len(values):,} {name}" for name, values in self.axes.items())
+            raise ValueError(
+                f"axes: {count:,} cells ({sizes}) are too many: at most {MOST_CELLS:,}"
+            )
 
     def __len__(self) -> int:
         if self.keep is not None:

@@ -16,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from typing import Any, ParamSpec, TypeVar
 
+from tacit.sweep._environment import environment
 from tacit.sweep._errors import WorkerDiedError, WorkersError
 
 P = ParamSpec("P")
@@ -96,7 +97,7 @@ class ProcessWorkers(Executor):
             initializer=_settle_in,
             initargs=(core,),
         )
-        with _starting, _environment(ONE_THREAD), without_interrupts():
+        with _starting, environment(ONE_THREAD), without_interrupts():
             number = pool.submit(os.getpid)  # which starts the process
         self._here.pid = number.result()
         with self._lock:
@@ -158,21 +159,6 @@ def _cores(workers: int) -> list[int]:
     """The cores to pin to, one for each worker, if all are used; else none."""
     cores = _own_cores()
     return cores if len(cores) == workers else []
-
-
-@contextlib.contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Variables for a child that starts inside: it reads them before it imports anything."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 @contextlib.contextmanager

@@ -57,7 +57,8 @@ class SweepEvent:
     """Something that happened to a batch; `done` and `total` in batches.
 
     Kinds: `started`, then `computed`, or `failed` if some of its cells did; `skipped` if the store
-    has it; `retried` if it raised and is tried again; `waiting` if another process computes it.
+    has it; `retried` if it raised and is tried again; `waiting` if another process computes it,
+    and once more, with a `remedy`, when nothing has ended for a long while.
     """
 
     kind: Literal["started", "computed", "skipped", "failed", "retried", "waiting"]
@@ -65,6 +66,7 @@ class SweepEvent:
     done: int
     total: int
     message: str = ""
+    remedy: str = ""
 
 
 Progress = Callable[[SweepEvent], None]

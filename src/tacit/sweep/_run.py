@@ -20,6 +20,7 @@ from tacit.sweep._record import Failure, Progress, SweepEvent, SweepSummary
 from tacit.sweep._task import Cell, Computed, InProcess, Task
 
 _POLL_SECONDS = 0.2  # how often to look at what another process computes
+_PATIENCE_SECONDS = 900.0  # how long nothing may end before it is said
 _CHECK_SECONDS = 5.0  # how often to check that the executor is still there
 
 
@@ -31,6 +32,7 @@ def run_sweep(
     *,
     variables: Mapping[str, Variable] | None = None,
     coords: Mapping[str, Sequence[Any] | np.ndarray] | None = None,
+    code: str | None = None,
     executor: Executor | None = None,
     retries: int = 1,
     progress: Progress | None = None,
@@ -49,6 +51,7 @@ def run_sweep(
     - `cell`: `cell(batch, fixed)` → arrays by name, with the batch along the leading axis.
     - `store`: where results go; its cells are not computed again.
     - `variables`, `coords`: what the arrays are declared to be; they are checked against it.
+    - `code`: the fingerprint of what `cell` computes, for the provenance of the parts.
     - `executor`: any `concurrent.futures.Executor` (`cell` must then pickle); this process if
       None.
     - `retries`: how often a batch that raised is tried again before it is taken apart.
@@ -56,7 +59,7 @@ def run_sweep(
     """
     if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
         raise ValueError(f"retries: received {retries!r}, it must be an integer of at least 0")
-    task = Task(cell, dict(fixed), variables, coords or {})
+    task = Task(cell, dict(fixed), variables, coords or {}, code)
     with store.at_work():
         return _Sweep(grid, task, store, executor or InProcess(), retries, progress).run()
 
@@ -98,13 +101,14 @@ class _Sweep:
             store,
             skipped=self._skipped,
             waiting=lambda batch, who: self._report(
-                "waiting", batch, f"process {who} is computing it"
+                "waiting", batch, f"process {who} is computing it already"
             ),
         )
         self._again: deque[_Job] = deque()
         self._suspects: deque[_Job] = deque()
         self._running: dict[Future[Computed], _Job] = {}
         self._works: list[Work] = []
+        self._moved = time.monotonic()  # when a batch last ended, or was said to hang
 
     def run(self) -> SweepSummary:
         start = time.perf_counter()
@@ -155,6 +159,7 @@ class _Sweep:
     # Back from the workers
 
     def _collect(self) -> None:
+        self._say_what_hangs()
         if not self._running:
             time.sleep(_POLL_SECONDS)
             return
@@ -164,6 +169,23 @@ class _Sweep:
             check()
         for future in done:
             self._ended(self._running.pop(future), future)
+
+    def _say_what_hangs(self) -> None:
+        """Name what nothing has come from for a long while, and what can be done about it."""
+        if time.monotonic() - self._moved < _PATIENCE_SECONDS:
+            return
+        self._moved = time.monotonic()
+        minutes = f"for {_PATIENCE_SECONDS / 60:.0f} minutes"
+        if self._running:
+            batch = next(iter(self._running.values())).batch
+            words, remedy = f"no worker has ended a batch {minutes}", "Ctrl-C keeps what is stored"
+        elif (found := self._agenda.waiting_for()) is not None:
+            batch, who = found
+            words = f"process {who} has computed it {minutes}"
+            remedy = f"if it hangs, end it (kill {who}): this run then goes on alone"
+        else:
+            return
+        self._report("waiting", batch, words, remedy)
 
     def _ended(self, job: _Job, future: Future[Computed]) -> None:
         if future.cancelled():
@@ -247,10 +269,13 @@ class _Sweep:
         kind: Literal["started", "computed", "skipped", "failed", "retried", "waiting"],
         batch: Batch,
         message: str = "",
+        remedy: str = "",
     ) -> None:
+        if kind in ("computed", "failed", "skipped"):
+            self._moved = time.monotonic()
         if self._progress is not None:
             done = self._summary.ended_batches
-            self._progress(SweepEvent(kind, batch, done, self._total, message))
+            self._progress(SweepEvent(kind, batch, done, self._total, message, remedy))
 
 
 def _slots(executor: Executor) -> int:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from tacit.store import Variable, checked_arrays, device, precision, provenance
+from tacit.sweep._generator import pinned_generator
 from tacit.sweep._grid import Batch
 
 Cell = Callable[[Batch, Mapping[str, Any]], Mapping[str, Any]]
@@ -32,6 +33,7 @@ class Task:
     fixed: Mapping[str, Any]
     variables: Mapping[str, Variable] | None
     coords: Mapping[str, Sequence[Any] | np.ndarray]
+    code: str | None = None
 
     @property
     def __name__(self) -> str:  # what dashboards show
@@ -39,8 +41,12 @@ class Task:
 
     def __call__(self, batch: Batch) -> Computed:
         """Compute a batch and check it against what was declared."""
+        with pinned_generator():
+            return self._whole(batch)
+
+    def _whole(self, batch: Batch) -> Computed:
         start = time.perf_counter()
-        arrays = self.cell(batch, self.fixed)
+        arrays = self._computed(batch)
         if self.variables is None:
             checked = {name: np.asarray(array) for name, array in arrays.items()}
         else:
@@ -50,8 +56,18 @@ class Task:
             seconds=time.perf_counter() - start,
             device=device(),
             precision=precision(checked),
+            code=self.code,
         )
         return Computed(checked, origin)
+
+    def _computed(self, batch: Batch) -> Mapping[str, Any]:
+        """What the cell returns; one that wants to end the program has failed, as any other."""
+        try:
+            return self.cell(batch, self.fixed)
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            raise RuntimeError(f"the cell raised {error!r}, to end the program") from error
 
 
 class InProcess(Executor):

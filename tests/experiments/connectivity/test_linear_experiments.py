@@ -140,7 +140,7 @@ def test_smoke_of_the_explosion(results):
     assert set(np.unique(data["fate"].values)) <= {"smooth", "recovered", "stuck", "diverged"}
     np.testing.assert_array_equal(data["loss"].isel(step=0), 1.0)
     # Without initial connectivity all eigenvalues but one are small, and none is there at first.
-    zero = data["real_parts"].sel({"g": 0.0})
+    zero = data["real_parts"].sel({"g": 0.0}).dropna("step")
     np.testing.assert_allclose(zero.isel(step=0), 0, atol=1e-6)
     np.testing.assert_allclose(zero.isel(mode=slice(2, None)), 0, atol=1e-3)
     claims = {claim.name: claim for claim in run.claims}
@@ -152,3 +152,16 @@ def test_smoke_of_the_explosion(results):
     assert (run.path / "figure.png").stat().st_size > 10_000
     targets, strengths = run.experiment.target, run.experiment.g
     assert len(run.paper_figure().panels) == len(targets) * (1 + len(strengths))
+
+
+def test_a_crossing_is_the_first_real_part_above_one(results):
+    """Found by the sign of det(I − W); such a network's eigenvalues are known at every epoch."""
+    hard = FigS4(target=4.0, g=0.8, width=32, rate=0.02, epochs=100, duration=61, seed=range(6))
+    data = reproduce(hard, results=results).dataset.isel(target=0, g=0)
+    leading, crossing = data["real_parts"].isel(mode=0), data["crossing"]
+    crossed = np.isfinite(crossing)
+    assert bool(crossed.any())
+    first = leading["step"].where(leading > 1).min("step").fillna(np.inf)
+    np.testing.assert_array_equal(first, crossing)
+    looked = np.isfinite(leading) | ~np.isfinite(data["loss"])
+    assert bool(looked.where(crossed, True).all())

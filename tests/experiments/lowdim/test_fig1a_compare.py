@@ -19,10 +19,7 @@ from tacit.problems import balanced_teacher, equal_weights, even_spectrum
 from tacit.reproduction import load_reference, reproduce
 from tacit.store import rounding
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _in_short():
-    """Compiled as always, unlike in other tests: the reference's rounding is asked for."""
+pytestmark = pytest.mark.bits  # those of the reference
 
 
 @pytest.fixture(scope="module")

@@ -127,8 +127,7 @@ class Chaos(FigS1):
             f"half of the networks or more did not learn; the line is where the median λ of the "
             f"untrained networks passes −{-EDGE:g}, beyond which small networks end in cycles, λ = "
             "0. Right: the same epochs against λ. Bands: the middle half. "
-            f"{missing} of {runs['outcome'].size} networks did not learn within "
-            f"{self.effort:g} times the paper's epochs.",
+            f"{missing} of {runs['outcome'].size} networks did not learn within {self.budget}.",
         )
 
     def _row(self, runs: xarray.Dataset, task: str) -> list[Panel]:

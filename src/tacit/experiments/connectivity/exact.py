@@ -21,9 +21,7 @@ class Exact(CurvesExperiment):
 
     presets = {
         "smoke": dict(width=60, seed=range(2), every=20),
-        "quick": dict(
-            width=256, target=(0.5, 1.0, 2.0), g=(0.0, 0.3, 0.6), seed=range(10), every=4
-        ),
+        "quick": dict(width=256, target=(0.5, 1.0, 2.0), g=(0.0, 0.3, 0.6), seed=range(8), every=4),
         "paper": dict(target=(0.5, 1.0, 2.0), g=(0.0, 0.3, 0.6, 0.8), seed=range(10), every=4),
     }
 

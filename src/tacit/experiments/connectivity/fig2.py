@@ -62,7 +62,7 @@ class Fig2(WeightsExperiment):
         "smoke": dict(task="flip-flop", g=(0.0, 0.9), width=24, effort=0.04, trials=32, ranks=4,
                       shown=8, seed=range(2)),
         "quick": dict(task="flip-flop", g=(0.0, 0.6, 0.9, 1.2, 1.8), width=64, effort=0.2,
-                      trials=128, ranks=12, seed=range(10)),
+                      trials=128, ranks=12, seed=range(8)),
         "paper": {},
     }  # fmt: skip
 

@@ -38,7 +38,7 @@ class FigS1(TaskExperiment):
         "smoke": dict(task="flip-flop", width=(12, 24), g=(0.0, 0.9), effort=0.04, trials=32,
                       ranks=4, seed=range(2)),
         "quick": dict(task="flip-flop", width=(32, 64, 128), g=(0.0, 0.9), effort=0.21,
-                      trials=128, ranks=12, seed=range(16)),
+                      trials=128, ranks=12, seed=range(12)),
         "paper": {},
     }  # fmt: skip
     batch_by = ("task", "width", "g")
@@ -76,8 +76,7 @@ class FigS1(TaskExperiment):
             columns=max(2, len(self.task)),
             caption=f"{len(self.seed)} networks for each N and g: mean and standard deviation over "
             f"those that learned the task, points: each of them. {missing} of "
-            f"{runs['outcome'].size} networks did not learn within {self.effort:g} times the "
-            "paper's epochs.",
+            f"{runs['outcome'].size} networks did not learn within {self.budget}.",
         )
 
     def _panel(self, runs: xarray.Dataset, name: str, task: str) -> Panel:

@@ -21,13 +21,14 @@ JUMP = 0.1  # of L₀: a rise of the loss in one epoch by more breaks the smooth
 LAST = 20  # epochs whose median loss is the final one: descent may end in an oscillation
 HARD = (4.0, 0.8)  # the target and strength at which the paper's learning stops
 OSCILLATES = (4.0, 0.6)  # and those at which the network that the paper shows oscillates
+LOOK = 10  # epochs from look to look at a network whose eigenvalues stay below one
 RIPPLE = 0.01  # of L₀: the loss comes back to several times that in the paper's panel (b)
 
 
 class FigS4(LinearExperiment):
     """The gradient explodes where an eigenvalue of W crosses one: who survives it."""
 
-    id, figure = "connectivity/figs4", "Figure S4"
+    id, figure, version = "connectivity/figs4", "Figure S4", 3
     published = dict(seed=range(1))
 
     target: tuple[float, ...] = (2.0, 4.0)
@@ -50,7 +51,7 @@ class FigS4(LinearExperiment):
             "loss": Variable("loss / initial loss", "step"),
             "gradient": Variable("norm of the gradient / initial norm", "step"),
             "real_parts": Variable("largest real parts of W's eigenvalues", "step", "mode"),
-            "crossing": Variable("first epoch with a real part above one"),
+            "crossing": Variable("first epoch with a real eigenvalue above one"),
             "peak": Variable("epoch of the largest finite gradient"),
         }
 
@@ -65,10 +66,13 @@ class FigS4(LinearExperiment):
             network = LinearNetwork.random(self.width, g, seed=seed).astype(np.float32)
             trial = SimulatedTrial(network, target, steps=2 * self.duration)
             with np.errstate(over="ignore", invalid="ignore"):  # what may happen is an outcome
-                run = gradient_descent(trial, rate, self.epochs, lost=np.inf, watch=_leading)
+                run = gradient_descent(trial, rate, self.epochs, lost=np.inf, watch=lambda t: t.W)
+                # The gradient has its pole where det(I − W) changes its sign.
+                signs = [np.linalg.slogdet(np.eye(self.width) - W)[0] for W in run.watched]
+            beyond = np.flatnonzero(np.array(signs) < 0)
             leading = np.full((self.epochs + 1, SHOWN), np.nan)
-            leading[: len(run.watched)] = run.watched
-            beyond = np.flatnonzero(leading[:, 0] > 1)
+            for epoch in range(0, len(run.watched), 1 if beyond.size else LOOK):
+                leading[epoch] = leading_real_parts(run.watched[epoch], SHOWN)
             fate = self.fate(run)
             row = {
                 "outcome": {"diverged": "diverged", "stuck": "stopped"}.get(fate, "converged"),
@@ -187,10 +191,6 @@ class FigS4(LinearExperiment):
         )
 
 
-def _leading(trial: SimulatedTrial) -> np.ndarray:
-    return leading_real_parts(trial.W, SHOWN)
-
-
 def _loss_panel(runs: xarray.Dataset) -> Panel:
     fates, epochs = runs["fate"].values, runs["step"].values
     losses = runs["loss"].transpose("seed", "step").values
@@ -218,8 +218,8 @@ def _eigenvalue_panel(runs: xarray.Dataset) -> Panel:
     run = runs.isel(seed=int(np.argmax(runs["fate"].values == "diverged")))
     marks: list[Mark] = [HorizontalRule(1.0, label="one")]
     for mode, (name, shade) in enumerate(zip(SUBSCRIPTS, Shade.family(SHOWN), strict=True)):
-        curve = run["real_parts"].isel(mode=mode)
-        marks.append(Line(run["step"], curve, label=f"λ{name}", colour=shade))
+        curve = run["real_parts"].isel(mode=mode).dropna("step")
+        marks.append(Line(curve["step"], curve, label=f"λ{name}", colour=shade))
     ours: list[Mark] = []
     if np.isfinite(run["crossing"]):
         ours.append(VerticalRule(run["crossing"], label="crossing", style="dotted"))

@@ -80,6 +80,11 @@ class TaskExperiment(Experiment):
         """The budget of a task."""
         return max(20, round(self.effort * EPOCHS[task]))
 
+    @property
+    def budget(self) -> str:
+        """How long a network may learn, in words."""
+        return f"{'' if self.effort == 1 else f'{self.effort:g} of '}the paper's epochs"
+
     def long_enough(self, task: str, g: float) -> bool:
         """Whether networks have twice the published epochs: with fewer many have not learned."""
         return self.epochs(task) >= 2 * NEEDED.get((task, g), np.inf)

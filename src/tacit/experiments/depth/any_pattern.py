@@ -56,7 +56,7 @@ class AnyPattern(GaussianExperiment):
     presets = {
         "smoke": dict(depth=(2, 3), pattern=(1, 6, 12, 18), scale=(1e-2, 1e-5), seed=range(2),
                       smaller_scale=(1e-16,)),
-        "quick": dict(scale=(1e-2, 1e-8), seed=range(16)),
+        "quick": dict(scale=(1e-8,), seed=range(12)),
         "paper": dict(size=4, pattern=range(191), scale=(1e-8,), seed=range(8)),
     }  # fmt: skip
     batch_by = "depth"

@@ -32,7 +32,7 @@ class Fig11(DiagonalExperiment):
 
     presets = {
         "smoke": dict(depth=(2, 3), noise=(0.05, 0.1), scale=(1e-1, 1e-5), seed=range(2)),
-        "quick": dict(scale=(1e-1, 1e-3, 1e-6), seed=range(72)),
+        "quick": dict(scale=(1e-1, 1e-3, 1e-6), seed=range(16)),
         "paper": {},
     }
 

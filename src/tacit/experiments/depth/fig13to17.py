@@ -79,7 +79,7 @@ class Fig13To17(CompletionExperiment):
     presets = {
         "smoke": dict(method=("sgd", "adam"), depth=(2, 3), scale=(1e-3,), seed=range(2),
                       sgd_rate=0.05, steps=6_000),
-        "quick": dict(seed=range(24), sgd_rate=0.02, momentum_rate=5e-3, steps=40_000,
+        "quick": dict(seed=range(20), sgd_rate=0.02, momentum_rate=5e-3, steps=40_000,
                       patience=10_000),
         "paper": {},
     }  # fmt: skip

@@ -55,7 +55,7 @@ class Fig3(StagedExperiment):
 
     presets = {
         "smoke": dict(depth=(2, 3), seed=range(2), **_SMALL),
-        "quick": dict(seed=range(48), **_SMALL),
+        "quick": dict(seed=range(20), **_SMALL),
         "paper": {},
     }
     batch_by = "depth"

@@ -56,7 +56,7 @@ class Fig4(GaussianExperiment):
             scale=(1e-1, 1e-5),
             seed=range(2),
         ),
-        "quick": dict(scale=(1e-1, 1e-3, 1e-7), seed=range(16)),
+        "quick": dict(scale=(1e-1, 1e-7), seed=range(12)),
         "paper": {},
     }
     batch_by = "depth"

@@ -22,7 +22,7 @@ class Fig9(FamilyExperiment):
 
     presets = {
         "smoke": dict(depth=(2, 3), ratio=(10.0, 1e10), scale=(1e-2, 1e-10)),
-        "quick": {},
+        "quick": dict(depth=(2, 3, 4, 10)),
         "paper": {},
     }
 

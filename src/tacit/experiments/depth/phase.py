@@ -41,7 +41,7 @@ class Phase(FamilyExperiment):
         "smoke": dict(depth=(2, 3), ratio=(10.0, 1e4, 1e8, 1e12, 1e16),
                       scale=(1.0, 1e-10, 1e-20, 1e-30), flow_ratio=(10.0, 1e16),
                       flow_scale=(1e-10, 1e-30), blocks=3),
-        "quick": {},
+        "quick": dict(depth=(2, 3, 4)),
         "paper": dict(depth=(2, 3, 4, 5, 6, 10),
                       ratio=tuple(10.0 ** (k / 4) for k in range(1, 97)),
                       scale=tuple(10.0 ** -(k / 4) for k in range(121)),

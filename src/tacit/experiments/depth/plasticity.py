@@ -62,7 +62,7 @@ class Plasticity(StagedExperiment, FlowExperiment):
     presets = {
         "smoke": dict(depth=(2, 3), added=(1 / 36, 0.4), seed=range(2),
                       tail_attempts=1_500, example_size=(10,)),
-        "quick": dict(seed=range(48)),
+        "quick": dict(depth=(2, 3, 5), added=(1 / 36, 0.2, 0.4, 1.0), seed=range(48)),
         "paper": dict(seed=range(48)),
     }  # fmt: skip
     batch_by = "depth"

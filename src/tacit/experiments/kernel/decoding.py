@@ -78,7 +78,7 @@ class DecodingExperiment(WideExperiment):
     version = 2
     published = dict(portion=("whole", "minutes"), seed=range(1))
     batch_by = ("recording", "portion")
-    chunk = {"seed": 5}
+    chunk = {"seed": 4}
 
     def check(self) -> None:
         if self.steps[0] != 0 or list(self.steps) != sorted(set(self.steps)):

@@ -25,7 +25,7 @@ class Fig2(DynamicsExperiment):
 
     presets = {
         "smoke": dict(width=(40, 160), seed=range(2)),
-        "quick": dict(seed=range(30)),
+        "quick": dict(seed=range(20)),
         "paper": dict(seed=range(30), width=(100, 300, 1000, 3000)),
     }
 

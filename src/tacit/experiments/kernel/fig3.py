@@ -70,11 +70,11 @@ class Fig3(WideExperiment):
         "smoke": dict(
             delay=(0, 8), seed=range(2), width=60, epochs=(10, 40), rnn_epochs=40, shown=40
         ),
-        "quick": dict(delay=(0, 2, 4, 6, 10), seed=range(16), width=200, rnn_epochs=1000),
+        "quick": dict(delay=(0, 2, 6, 10), seed=range(14), width=200, rnn_epochs=1000),
         "paper": {},
     }
     batch_by = "delay"
-    chunk = {"seed": 10}
+    chunk = {"seed": 14}
 
     def variables(self) -> dict[str, Variable]:
         """The errors; the RNN's are missing at epochs to which it was not trained."""

@@ -31,7 +31,9 @@ class Fig4(DecodingExperiment):
 
     presets = {
         "smoke": dict(portion="minutes", seed=range(2), width=40, steps=(0, 10, 30)),
-        "quick": dict(portion=("whole", "minutes"), width=300, steps=(0, 3, 10, 30, 100)),
+        "quick": dict(
+            portion=("whole", "minutes"), width=300, steps=(0, 3, 10, 30, 100), seed=range(12)
+        ),
         "paper": dict(recording=("synthetic", "m1")),
     }
 

@@ -63,12 +63,12 @@ class Memory(WideExperiment):
 
     presets = {
         "smoke": dict(width=60, delay=(0, 2), seed=range(2)),
-        "quick": dict(width=(100, 700), delay=range(5), seed=range(20)),
+        "quick": dict(width=(100, 700), delay=(0, 2, 4), seed=range(12)),
         "paper": {},
     }
     version = 2
     batch_by = ("width", "nu_w")
-    chunk = {"seed": 5}
+    chunk = {"seed": 6}
 
     def variables(self) -> dict[str, Variable]:
         return {

@@ -41,7 +41,7 @@ class Table1(DecodingExperiment):
 
     presets = {
         "smoke": dict(portion="minutes", seed=range(2), width=40, steps=(0, 30)),
-        "quick": dict(portion=("whole", "minutes"), width=200, steps=(0, 400)),
+        "quick": dict(portion=("whole", "minutes"), width=200, steps=(0, 400), seed=range(12)),
         "paper": dict(recording=("synthetic", "m1"), steps=(0, 100, 400, 1000)),
     }
 

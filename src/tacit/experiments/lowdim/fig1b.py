@@ -52,7 +52,7 @@ class Fig1b(LengthsExperiment):
 
     presets = {
         "smoke": dict(length=(9, 18, 20), seed=(0, 1), steps=200),
-        "quick": dict(length=(8, 16, 18, 20, 21, 24), seed=range(14), steps=10_000),
+        "quick": dict(length=(16, 18, 20, 21, 24), seed=range(14), steps=10_000),
         "paper": dict(width=(50, 100, 200)),
     }
     batch_by = ("width", "loss")

@@ -61,9 +61,7 @@ class Fig3a(RandomTeachers):
 
     presets = {
         "smoke": dict(method="adam", length=(8, 11), seed=(0, 1), steps=100),
-        "quick": dict(
-            teacher=("even", "well-conditioned"), length=(6, 8, 10, 11, 18), seed=range(11)
-        ),
+        "quick": dict(teacher=("even", "well-conditioned"), length=(8, 10, 11, 18), seed=range(11)),
         "paper": {},
     }
     batch_by = ("teacher", "width", "method")

@@ -31,6 +31,7 @@ WORDS = {
 PLACES = {0: "inside", 1: "one on an end", 2: "on both ends"}
 FORMULAS = {0: "2d̂ + 1", 1: "2d̂", 2: "2d̂ − 1"}
 ONE_SHORT = {0: "2 × order", 1: "2 × order − 1", 2: "2 × order − 2"}
+SHAPES = {0: "o", 1: "s", 2: "^"}
 BELOW = 0.05  # points are drawn at this fraction of the bound: a log axis has no zero
 
 
@@ -46,9 +47,7 @@ class Threshold(Experiment):
     length: tuple[int, ...] = swept(range(1, 15), "known lags k", low=1, high=40, units="lags")
     seed: tuple[int, ...] = swept(range(10), "seed of the teacher", low=0)
     lag: int = fixed(20, "the later lag whose range is taken", low=1, high=200)
-    jitter: float = fixed(
-        0.3, "how far atoms are from even places, in their spacing", low=0.0, high=0.45
-    )
+    jitter: float = fixed(0.3, "shift of atoms from even places, in spacings", low=0.0, high=0.45)
     point: float = fixed(
         1e-8, "a range narrower than this is a point", low=0.0, high=1.0, analysis=True
     )
@@ -198,15 +197,10 @@ class Threshold(Experiment):
             expected = [threshold(order, ends=ends) for order in orders]
             of = widths.sel(ends=ends, order=orders).transpose("order", "seed", "length")
             first = settling_point(of["length"], of, self.point)
+            x, y = np.repeat(orders, first.shape[1]), np.where(np.isinf(first), np.nan, first)
             marks += [
                 Line(orders, expected, label=label, colour=colour),
-                Points(
-                    np.repeat(orders, first.shape[1]),
-                    np.where(np.isinf(first), np.nan, first).ravel(),
-                    colour=colour,
-                    marker=("o", "s", "^")[ends],
-                    size=6.0,
-                ),
+                Points(x, y.ravel(), colour=colour, marker=SHAPES[ends], size=6.0),
             ]
         note = "lines: the formula; markers: every teacher, those of one order coincide"
         title = "the first k from which on it is a point"
@@ -239,8 +233,7 @@ class Threshold(Experiment):
                 continue
             last = [widths.sel(order=d, ends=ends, length=short[d]) for d in orders]
             values = np.stack([of.values for of in last])
-            label = f"{PLACES[ends]}: k = {ONE_SHORT[ends]}"
-            shape = ("o", "s", "^")[ends]
+            label, shape = f"{PLACES[ends]}: k = {ONE_SHORT[ends]}", SHAPES[ends]
             marks += [
                 Band(orders, np.nanmin(values, 1), np.nanmax(values, 1), colour=colour),
                 Line(orders, np.nanmedian(values, 1), label=label, colour=colour, marker=shape),

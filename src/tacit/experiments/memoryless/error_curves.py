@@ -28,6 +28,7 @@ class ErrorCurvesExperiment(LengthsExperiment):
     title: ClassVar[str]
     # Of how many runs the text does not say: it speaks of a model of each kind.
     published = dict(start="xavier", data=("plain", "adversarial"), seed=range(1))
+    chunk = {"seed": 14}
 
     @abc.abstractmethod
     def surprise(self, kind: str, model: str, start: str, **teacher: Any) -> str:

@@ -19,7 +19,7 @@ class Fig1(ErrorCurvesExperiment):
     presets = {
         "smoke": dict(model=("linear", "gru"), seed=range(2), width=8, gated_width=4, steps=100,
                       gated_steps=20, sequences=10, gate=1.0),
-        "quick": dict(seed=range(20), steps=5_000, gated_steps=1_500, sequences=32),
+        "quick": dict(seed=range(14), steps=5_000, gated_steps=1_500, sequences=32),
         "paper": dict(start=("xavier", "keras", "small"), adversarial_length=15),
     }  # fmt: skip
     title = "A memoryless teacher: gated students extrapolate, linear ones from a small start"

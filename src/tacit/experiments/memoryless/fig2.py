@@ -41,7 +41,7 @@ class Fig2(ErrorCurvesExperiment):
         "smoke": dict(model=("linear", "lstm"), data=("plain",), seed=range(2), width=8,
                       gated_width=4, steps=100, gated_steps=20, sequences=10, gate=1.0,
                       radius=(0.5, 0.9), orders=(2, 3)),
-        "quick": dict(model=("linear", "gru"), radius=(0.5, 0.9), seed=range(20), steps=5_000,
+        "quick": dict(model=("linear", "gru"), radius=(0.5, 0.9), seed=range(12), steps=5_000,
                       gated_steps=1_500, sequences=32),
         "paper": dict(start=("xavier", "keras", "small"), adversarial_length=15),
     }  # fmt: skip
@@ -166,8 +166,8 @@ class Fig2(ErrorCurvesExperiment):
         ]  # fmt: skip
 
 
-NEAR = "near the bound: at radius 0.7 the medians of twenty GRUs are 0.03 to 0.07"
+NEAR = "near the bound: at radius 0.7 the medians of sixty GRUs are 0.04 to 0.08"
 RINGS_TOO = (
-    "near the bound: from gain 1 plain training rings on as well (see fig1), and which of the two "
-    "errors is larger is little more than chance"
+    "near the bound: from gain 1 plain training rings on as well (see fig1); from Xavier's start, "
+    "after 10,000 steps, the adversary's error is the larger one in 45 of 60 networks"
 )

@@ -53,12 +53,12 @@ class Fig3(Experiment):
 
     presets = {
         "smoke": dict(start=("symmetric",), width=8, steps=600, seed=range(2)),
-        "quick": dict(seed=range(16)),
+        "quick": dict(seed=range(12)),
         "paper": dict(seed=range(30), steps=100_000),
     }
     version = 2
     batch_by = ("start", "method")
-    chunk = {"seed": 10}
+    chunk = {"seed": 12}
 
     def check(self) -> None:
         if self.horizon <= self.length:

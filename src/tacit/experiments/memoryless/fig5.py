@@ -46,7 +46,7 @@ class Fig5(LengthsExperiment):
     presets = {
         "smoke": dict(model=("linear", "gru"), order=(2, 6), seed=range(2), width=8, gated_width=4,
                       steps=100, gated_steps=20, sequences=10, gate=1.0),
-        "quick": dict(model=("linear", "gru"), order=(2, 4, 6), seed=range(24), steps=3_000,
+        "quick": dict(model=("linear", "gru"), order=(2, 4, 6), seed=range(20), steps=3_000,
                       gated_width=30, gated_steps=1_000, sequences=32),
         "paper": {},
     }  # fmt: skip

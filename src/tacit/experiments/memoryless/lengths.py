@@ -61,9 +61,9 @@ UNIDENTIFIABLE = (
 
 KEEPS = (
     "memory: gates half open at the start keep part of the state for longer than k steps, and k "
-    "lags do not say that it must fade. Medians of twenty networks after 5,000 steps, radius 0.5: "
-    "LSTM 0.04 (Xavier), 0.16 (Keras, whose forget gates start at 0.73) and 0.08 (small), GRU "
-    "0.02, 0.02 and 0.01; radius 0.7: 0.12, 0.32 and 0.14, and 0.06, 0.07 and 0.03"
+    "lags do not say that it must fade. Medians of sixty networks after 5,000 steps, radius 0.5: "
+    "LSTM 0.05 (Xavier), 0.11 (Keras, whose forget gates start at 0.73) and 0.06 (small), GRU "
+    "0.03, 0.03 and 0.01; radius 0.7: 0.14, 0.28 and 0.19, and 0.08, 0.06 and 0.04"
 )
 
 

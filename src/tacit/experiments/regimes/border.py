@@ -58,7 +58,7 @@ class Border(RegimeExperiment):
         "smoke": dict(
             teacher="two", nu_w=(0.3, 0.8), chi=(0.25, 1.0, 4.0), width=32, seed=range(200, 202)
         ),
-        "quick": dict(width=(24, 96), seed=range(200, 240)),
+        "quick": dict(width=(24, 96), chi=(0.25, 1.0, 4.0), seed=range(200, 240)),
         "paper": {},
     }
     batch_by = "width"

@@ -223,8 +223,7 @@ class Map(RegimeExperiment):
 
     def _along_chi(self, runs: xarray.Dataset) -> list[Mark]:
         """Errors against χ, a line for each length that has a border, and those of the limit."""
-        marks: list[Mark] = []
-        shades = Shade.family(runs.sizes["length"])
+        marks, shades = list[Mark](), Shade.family(runs.sizes["length"])
         for shade, k in zip(shades, runs["length"].values, strict=True):
             one = runs.sel(length=k)
             places = one["chi"].median("seed").values

@@ -30,7 +30,7 @@ class Width(RegimeExperiment):
 
     presets = {
         "smoke": dict(width=(16, 32), gamma=(0.5, 1, 2, 4), seed=range(3), length=8),
-        "quick": dict(width=(16, 32, 64, 128, 256), gamma=(0.5, 1, 2, 4, 8), seed=range(30)),
+        "quick": dict(width=(16, 32, 64, 128, 256), gamma=(0.5, 1, 2, 4, 8), seed=range(20)),
         "paper": dict(seed=range(20)),
     }
     batch_by = "width"

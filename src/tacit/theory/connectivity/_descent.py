@@ -269,6 +269,10 @@ def _orbit(
         block[:, k] = x
     power = np.linalg.matrix_power(step, _BLOCK)
     found = [block]
+    # What has faded goes to zero: below their normal range numbers take a hundred times as long.
+    faded = np.finfo(step.dtype).tiny / np.finfo(step.dtype).eps
     for _ in range((count - 1) // _BLOCK):
-        found.append(power @ found[-1] + pushed[:, None])
+        block = power @ found[-1] + pushed[:, None]
+        block[np.abs(block) < faded] = 0
+        found.append(block)
     return np.concatenate(found, axis=1)[:, :count].T

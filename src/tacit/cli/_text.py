@@ -1,0 +1,26 @@
+"""Text of users at the terminal: never markup, and never commands to the terminal."""
+
+import sys
+
+
+def plain(text: object) -> str:
+    """Text with control characters written out, so that a terminal shows them and obeys none."""
+    words = str(text)
+    if words.isprintable():
+        return words
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in words)
+
+
+def marked(text: object) -> str:
+    """The same for Rich's `print`, to which square brackets would be markup."""
+    from rich.markup import escape
+
+    return escape(plain(text))
+
+
+def write_anything() -> None:
+    """Let standard output and error write any text, also where the encoding lacks characters."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None and getattr(stream, "errors", "") == "strict":
+            reconfigure(errors="replace")
