@@ -17,6 +17,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,8 @@ def ours(chosen: argparse.Namespace, lanes: int) -> Callable[[int], Any]:
     half = np.full(3, 0.5)
     problem = ImageBatches(Images.of(pixels, labels, mean=half, deviation=half), chosen.batch)
     depth = int(chosen.network.removeprefix("resnet"))
-    made = {"classes": 10, "width": chosen.width, "arithmetic": ARITHMETICS[chosen.precision]}
+    arithmetic = replace(ARITHMETICS[chosen.precision], by_products=lanes > 1)
+    made = {"classes": 10, "width": chosen.width, "arithmetic": arithmetic}
     keys = lane_keys(0, np.arange(lanes))
     starts = Lanes.stack([ResNet.random(depth, **made, key=key) for key in keys])
     method = optax.chain(
@@ -63,16 +65,17 @@ def theirs(chosen: argparse.Namespace) -> Callable[[int], Any]:
     """A run of some steps of a compiled PyTorch network, channels last."""
     import torch
 
+    torch.backends.cudnn.benchmark = True
     net = torch_resnet(chosen.network, chosen.width).to("cuda", memory_format=torch.channels_last)
     method = torch.optim.SGD(
         net.parameters(), 0.1, momentum=0.9, weight_decay=5e-4, nesterov=True, fused=True
     )
-    forward, loss_of = torch.compile(net, mode="max-autotune-no-cudagraphs"), torch.nn.functional
+    forward = torch.compile(net, mode=chosen.torch_mode)
     pixels, labels = (torch.from_numpy(each).cuda() for each in images(chosen.images))
     pixels = pixels.permute(0, 3, 1, 2).contiguous()
-    half = torch.autocast("cuda", torch.bfloat16)
 
-    def step(rows: Any) -> Any:
+    @torch.compile
+    def drawn(rows: Any) -> Any:
         x = torch.nn.functional.pad(pixels[rows], (4, 4, 4, 4))
         move = torch.randint(0, 9, (2, len(rows), 1), device="cuda")
         y = (move[0] + torch.arange(32, device="cuda"))[:, None, :, None]
@@ -81,20 +84,23 @@ def theirs(chosen: argparse.Namespace) -> Callable[[int], Any]:
         c = torch.arange(3, device="cuda")[None, :, None, None]
         x = x[n, c, y, z]
         x = torch.where(torch.rand(len(rows), 1, 1, 1, device="cuda") < 0.5, x.flip(3), x)
-        x = ((x.float() / 255 - 0.5) / 0.5).to(memory_format=torch.channels_last)
-        with half:
-            loss = loss_of.cross_entropy(forward(x), labels[rows])
+        return ((x.float() / 255 - 0.5) / 0.5).to(memory_format=torch.channels_last)
+
+    def step(rows: Any) -> Any:
+        x = drawn(rows)
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = torch.nn.functional.cross_entropy(forward(x), labels[rows])
         method.zero_grad(set_to_none=True)
         loss.backward()
         method.step()
         return loss
 
     def run(steps: int) -> float:
-        loss = 0.0
+        loss = torch.zeros(())
         for _ in range(steps):
             loss = step(torch.randint(0, chosen.images, (chosen.batch,), device="cuda"))
         torch.cuda.synchronize()
-        return float(loss)
+        return float(loss.detach())
 
     return run
 
@@ -172,6 +178,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=200, help="of the shorter run")
     parser.add_argument("--lanes", type=int, default=1)
     parser.add_argument("--precision", default="bfloat16")
+    parser.add_argument("--torch-mode", help="of torch.compile, such as reduce-overhead")
     chosen = parser.parse_args()
     import jax
 

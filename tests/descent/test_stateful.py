@@ -73,6 +73,22 @@ def run(path, **options):
     )  # fmt: skip
 
 
+def test_a_measure_is_computed_where_it_is_recorded_and_at_the_end_only(monkeypatch):
+    monkeypatch.setattr(plan, "FIRST", 8)
+    monkeypatch.setattr(plan, "SECONDS", 1e-9)  # many segments
+    looks = []
+
+    def measure(model):
+        jax.debug.callback(lambda mean: looks.append(float(mean)), model.mean)
+        return model.mean
+
+    found = descend(start(), Drawn(), METHOD, stop=Stop(40), key=jax.random.key(1),
+                    record=Record([0, 7, 40], {"mean": measure}))  # fmt: skip
+    assert found.statistics.segments > 8
+    assert len(looks) <= 2 * 4  # of each lane: three records and the end
+    np.testing.assert_array_equal(found.records["mean"][:, -1], found.model.tree.mean)
+
+
 class KilledError(Exception):
     """As if the process had ended there."""
 

@@ -5,6 +5,7 @@ from tacit.descent._bounded_step import BoundedStep
 from tacit.descent._checkpoint import Checkpoint
 from tacit.descent._clock import AbstractClock, HomogeneousClock
 from tacit.descent._cosine import cosine
+from tacit.descent._coupled_decay import COUPLED, coupled_decay
 from tacit.descent._descend import descend
 from tacit.descent._first_below import FirstBelow
 from tacit.descent._flow import Downhill, FlowState, GradientFlow
@@ -30,6 +31,7 @@ from tacit.descent._stop import Outcome, Stop
 from tacit.descent._unrolled import Unrolled
 
 __all__ = [
+    "COUPLED",
     "AbstractClock",
     "AbstractMethod",
     "Advance",
@@ -65,6 +67,7 @@ __all__ = [
     "Unrolled",
     "Warm",
     "cosine",
+    "coupled_decay",
     "descend",
     "lane_keys",
     "log_spaced_steps",

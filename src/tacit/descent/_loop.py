@@ -86,8 +86,8 @@ def run_lanes(
             plan.learn(int(now) - clock, seconds)
         lane_steps += int(before.sum()) * (int(now) - clock)
         clock, segments = int(now), segments + 1
-        builder.add_records(members, seen, due)
         running = status == Outcome.running
+        builder.add_records(members, seen, due, ended=not running.all())
         done = count - np.unique(members[running]).size
         show(
             done=done,

@@ -59,8 +59,10 @@ class ResultBuilder:
             ):
                 room[members] = row
 
-    def add_records(self, members: np.ndarray, seen: dict[str, Any], due: int) -> None:
-        """Keep a segment's `due` records; its last look also stands for what follows.
+    def add_records(
+        self, members: np.ndarray, seen: dict[str, Any], due: int, *, ended: bool
+    ) -> None:
+        """Keep a segment's `due` records; if lanes have ended, its last look stands for the rest.
 
         A lane that is taken out later shows its end in all later records.
         """
@@ -73,7 +75,8 @@ class ResultBuilder:
                 self._records[name] = np.zeros(shape, rows.dtype)
             room = self._records[name]
             room[members, self._filled : self._filled + due] = rows[:, :due]
-            room[members, self._filled + due :] = rows[:, -1:]
+            if ended:
+                room[members, self._filled + due :] = rows[:, -1:]
         self._filled += due
 
     def add_timed_records(

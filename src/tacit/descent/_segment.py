@@ -169,7 +169,8 @@ class Program(eqx.Module):
         """Run to each step in `until` in turn, looking at every lane there.
 
         Steps are counted by one clock, and lanes that have ended stand still. The first
-        `limits["due"]` looks and the last are wanted; the others only fill the program's shape.
+        `limits["due"]` looks are wanted, and the last where a lane has ended; the others only fill
+        the program's shape.
         """
         look = jax.vmap(self.look, in_axes=(0, self._axes, None))
         size = block_size(lanes)
@@ -178,10 +179,12 @@ class Program(eqx.Module):
         def to_next(
             carry: tuple[Lane, Array], pause: tuple[Array, Array]
         ) -> tuple[tuple[Lane, Array], PyTree]:
-            stop, wanted = pause
+            stop, place = pause
             lanes, clock = go(*carry, inputs, limits, stop)
             if until.size == 1:
                 return (lanes, clock), {}
+            ended = jnp.any(lanes.status != Outcome.running)
+            wanted = (place < limits["due"]) | ((place == until.size - 1) & ended)
 
             def nothing(*args: PyTree) -> PyTree:
                 shapes = jax.eval_shape(look, *args)
@@ -189,9 +192,9 @@ class Program(eqx.Module):
 
             return (lanes, clock), jax.lax.cond(wanted, look, nothing, lanes, inputs, clock)
 
-        place = jnp.arange(until.size)
-        wanted = (place < limits["due"]) | (place == until.size - 1)
-        (lanes, clock), seen = jax.lax.scan(to_next, (lanes, clock), (until, wanted))
+        (lanes, clock), seen = jax.lax.scan(
+            to_next, (lanes, clock), (until, jnp.arange(until.size))
+        )
         return lanes, clock, seen
 
     def _together(

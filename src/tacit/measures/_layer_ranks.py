@@ -54,7 +54,8 @@ def mean_layer_ranks(layers: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarra
             if not np.isfinite(matrix).all():
                 raw[place, row] = np.nan
                 continue
-            raw[place, row] = [float(rank(_spectrum(matrix))) for rank in RANKS.values()]
+            spectrum = _spectrum(matrix)
+            raw[place, row] = [float(rank(spectrum)) for rank in RANKS.values()]
     return raw.mean(axis=0), (raw / largest).mean(axis=0)
 
 

@@ -8,6 +8,7 @@ from tacit.models._dense import Dense, Symmetric
 from tacit.models._diagonal import ConjugatePairs, Diagonal
 from tacit.models._gru import GRU
 from tacit.models._image_layers import ARITHMETICS, Arithmetic, BatchNorm, Statistics, renewed
+from tacit.models._image_networks import IMAGE_NETWORKS, image_network
 from tacit.models._linear_rnn import LinearRNN, impulse_responses, random_linear_rnns
 from tacit.models._lstm import LSTM
 from tacit.models._rate_recurrence import identity
@@ -31,6 +32,7 @@ __all__ = [
     "BY_MAPS",
     "BY_VECTORS",
     "GRU",
+    "IMAGE_NETWORKS",
     "LSTM",
     "VGG",
     "AbstractTransition",
@@ -51,6 +53,7 @@ __all__ = [
     "Statistics",
     "Symmetric",
     "identity",
+    "image_network",
     "impulse_responses",
     "keras_gated",
     "keras_linear_rnn",

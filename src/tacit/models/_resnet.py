@@ -1,5 +1,6 @@
 """Residual networks for small images: ResNet-18, 34, 50 and 101 with the stem of CIFAR."""
 
+import operator
 from typing import final
 
 import equinox as eqx
@@ -9,6 +10,7 @@ import numpy as np
 
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models._image_layers import (
+    KEPT,
     Arithmetic,
     BatchNorm,
     Readout,
@@ -23,6 +25,7 @@ BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 
 
 _BOTTLENECK = 4  # from 50 layers on a block has three convolutions and four times the channels
 _STAGES = (64, 128, 256, 512)
+_LOOPED = 8  # a stage of more like blocks is a loop
 
 
 @final
@@ -57,8 +60,9 @@ class Block(eqx.Module):
 class ResNet(eqx.Module):
     """He, Zhang, Ren and Sun (2016), with a 3 × 3 stem and no pooling after it.
 
-    The blocks of a stage after its first have one shape: they are stacked along a leading axis and
-    run in a loop, so that 101 layers compile as fast as 50.
+    The blocks of a stage after its first have one shape and are stacked along a leading axis. Long
+    stages run in a loop, so that 101 layers compile about as fast as 50; short ones do not, since a
+    loop copies what its derivative needs.
 
     **Arguments:** as `ResNet.random` makes them; `arithmetic` is a choice of `ARITHMETICS`.
     """
@@ -127,18 +131,26 @@ class ResNet(eqx.Module):
         for first, rest in zip(self.firsts, self.rests, strict=True):
             x = first(x, self.arithmetic, seen)
             if rest is not None:
-                x, own = self._loop(rest, x, training=seen is not None)
+                x, own = self._through(rest, x, training=seen is not None)
                 late += own
         if seen is not None:
             seen += late
         return self.readout(jnp.mean(x.astype(jnp.float32), axis=(1, 2)))
 
-    def _loop(self, rest: Block, x: Array, *, training: bool) -> tuple[Array, list[Statistics]]:
+    def _through(self, rest: Block, x: Array, *, training: bool) -> tuple[Array, list[Statistics]]:
         def step(x: Array, block: Block) -> tuple[Array, list[Statistics]]:
             own: list[Statistics] = []
             return block(x, self.arithmetic, own if training else None), own
 
-        return jax.lax.scan(step, x, rest)
+        count = rest.kernels[0].shape[0]
+        if count > _LOOPED:
+            keep = jax.checkpoint_policies.save_only_these_names(KEPT)
+            return jax.lax.scan(jax.checkpoint(step, policy=keep, prevent_cse=False), x, rest)
+        found = []
+        for place in range(count):
+            x, own = step(x, jax.tree.map(operator.itemgetter(place), rest))
+            found.append(own)
+        return x, jax.tree.map(lambda *each: jnp.stack(each), *found)
 
     def weights(self) -> tuple[Float[Array, "..."], ...]:
         """Every kernel (k1, k2, in, out) and the readout (in, out), in order, shortcuts after

@@ -7,29 +7,25 @@ public code's rank (p ∝ σ², outputs as rows); and deep matrix completion of 
 closed form, whose factors are what a layer of a network is.
 """
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
-import optax
 import xarray
 
 from tacit.data import IMAGE_SETS
-from tacit.descent import Lanes, cosine
+from tacit.descent import COUPLED, cosine, coupled_decay
 from tacit.draw import Axis, Figure, Line, Panel, Shade, mean_lines
 from tacit.experiments import Batch, Claims, Grid, fixed, swept
 from tacit.experiments.depth.trained_networks import TrainedNetworks
-from tacit.models import ARITHMETICS, VGG, ResNet
+from tacit.models import ARITHMETICS, IMAGE_NETWORKS, image_network
 from tacit.theory.depth import limit_effective_rank, limit_factor_effective_rank
 
-DRAWS: dict[str, Callable[..., Any]] = {"resnet": ResNet.random, "vgg": VGG.random}
-DEPTHS = {"resnet": (18, 34, 50, 101), "vgg": (11, 13, 16, 19)}
-FAMILY = {f"{name}{depth}": name for name, depths in DEPTHS.items() for depth in depths}
-FIRST = {"sgd": 18, "adam": 22, "rmsprop": 26}  # the optimiser's first figure; it has four
+FAMILIES = ("resnet", "vgg")
+FIRST = dict(zip(COUPLED, (18, 22, 26), strict=True))  # the optimiser's first figure; it has four
 TEXT = {"matrix": "inputs", "measure": "effective"}
 CODE = {"matrix": "outputs", "measure": "effective of squares"}
-LINEAR: dict[str, Any] = {"blocks": 10, "ratio": 100.0}  # of the control, with αᴸ = SCALE
-SCALE = 1e-5
+SCALE = 1e-5  # αᴸ of the linear control
 EARLY = (
     "After so few epochs the rank is still that of the start, which the shapes of the layers make "
     "higher in the deepest network."
@@ -42,8 +38,10 @@ class Fig18To29(TrainedNetworks):
     id, figure = "depth/fig18-29", "Figures 18 to 29"
     published = dict(seed=range(5))
 
-    network: tuple[str, ...] = swept(tuple(FAMILY), "the network", choices=tuple(FAMILY))
-    optimiser: tuple[str, ...] = swept(tuple(FIRST), "the optimiser", choices=tuple(FIRST))
+    network: tuple[str, ...] = swept(
+        tuple(IMAGE_NETWORKS), "the network", choices=tuple(IMAGE_NETWORKS)
+    )
+    optimiser: tuple[str, ...] = swept(COUPLED, "the optimiser", choices=COUPLED)
     data: tuple[str, ...] = ("cifar10", "cifar100")
     width: float = fixed(1.0, "factor on all numbers of channels", low=1 / 64, high=4.0)
     protocol: str = fixed("code", "optimisers as in text or code", choices=("text", "code"))
@@ -57,7 +55,7 @@ class Fig18To29(TrainedNetworks):
         "smoke": dict(network=("vgg11", "vgg13"), data="waves", optimiser="sgd", seed=range(2),
                       width=1 / 32, images=200, side=4, batch=20, epochs=0.5, watched=50, points=2,
                       precision="float32", learnt=0.1),
-        "quick": dict(network=("vgg11", "vgg19"), data="cifar10", optimiser="sgd",
+        "quick": dict(network=("vgg11", "vgg13", "vgg19"), data="cifar10", optimiser="sgd",
                       seed=range(7), width=1 / 8, images=2000, side=8, batch=50, epochs=6.0,
                       watched=500, points=4, precision="float32", learnt=0.2),
         "gpu": dict(data="cifar10", optimiser="sgd", seed=range(1), epochs=30.0,
@@ -71,32 +69,31 @@ class Fig18To29(TrainedNetworks):
         return Grid(self.axes(), batch_by=by, chunk={"seed": 8 if self.width <= 0.25 else 1})
 
     def cell(self, batch: Batch) -> dict[str, np.ndarray]:
-        name, classes = batch.one("network"), IMAGE_SETS[batch.one("data")]
-        draw, arithmetic = DRAWS[FAMILY[name]], ARITHMETICS[self.precision]
-        made = dict(classes=classes, width=self.width, arithmetic=arithmetic)
-        starts = Lanes.stack(draw(_depth(name), **made, key=key) for key in self.keys(batch))
-        method = self.method(batch.one("optimiser"))
+        numbers = replace(ARITHMETICS[self.precision], by_products=len(batch) > 1)
+        draw = partial(image_network, batch.one("network"), width=self.width, arithmetic=numbers,
+                       classes=IMAGE_SETS[batch.one("data")])  # fmt: skip
+        name, code = batch.one("optimiser"), self.protocol == "code"
+        rate, decay = (
+            (self.sgd_rate, self.sgd_decay)
+            if name == "sgd"
+            else (self.other_rate, self.other_decay)
+        )
+        method = coupled_decay(
+            name,
+            cosine(rate, self.steps),
+            decay,
+            momentum=0.0 if name == "rmsprop" and not code else 0.9,
+            nesterov=code and name == "sgd",
+            second=0.99 if code else 0.999,
+        )
         shift = self.side // 8  # four pixels of 32
-        return self.trained(starts, method, batch, shift=shift, mirror=True)
-
-    def method(self, name: str) -> optax.GradientTransformation:
-        """The optimiser as PyTorch writes it: weight decay is a part of the gradient."""
-        code, sgd = self.protocol == "code", name == "sgd"
-        rms = optax.scale_by_rms(decay=0.99, eps=1e-8, eps_in_sqrt=False)
-        inner = {
-            "sgd": optax.trace(0.9, nesterov=code),
-            "adam": optax.scale_by_adam(b2=0.99 if code else 0.999),
-            "rmsprop": optax.chain(rms, optax.trace(0.9)) if code else rms,
-        }[name]
-        decay = optax.add_decayed_weights(self.sgd_decay if sgd else self.other_decay)
-        rate = cosine(self.sgd_rate if sgd else self.other_rate, self.steps)
-        return optax.chain(decay, inner, optax.scale_by_learning_rate(rate))
+        return self.trained(batch, draw, method, shift=shift, mirror=True)
 
     def figures(self, runs: xarray.Dataset) -> list[tuple[str, xarray.Dataset, str]]:
         """What each figure of the paper shows: its words, its runs by depth, and its place."""
         found, counted = [], runs.where(self.counts(runs))
-        for family, optimiser in ((f, o) for o in self.optimiser for f in DEPTHS):
-            names = sorted((n for n in self.network if FAMILY[n] == family), key=_depth)
+        for family, optimiser in ((f, o) for o in self.optimiser for f in FAMILIES):
+            names = sorted((n for n in self.network if n.startswith(family)), key=_depth)
             for data in self.data if len(names) > 1 else ():
                 number = FIRST[optimiser] + 2 * (family == "vgg") + (data == "cifar100")
                 part = counted.sel(data=data, optimiser=optimiser, network=names)
@@ -117,20 +114,14 @@ class Fig18To29(TrainedNetworks):
             }.items():
                 self.never_rises(claim, f"{words}: {name}", values, "network")
             first, last = part["network"].values[[0, -1]]
-            claim.median(
-                f"{words}: shapes do not lower it",
-                before.sel(network=last) / before.sel(network=first),
-                at_least=1.0,
-                says=f"{words}: before training the mean effective rank of {last} is not below "
-                f"that of {first}.",
-            )
+            claim.median(f"{words}: shapes do not lower it",
+                         before.sel(network=last) / before.sel(network=first), at_least=1.0,
+                         says=f"{words}: before training the mean effective rank of {last} is not "
+                         f"below that of {first}.")  # fmt: skip
             right = part["accuracy"].sel(split="test", point=self.points)
-            claim.median(
-                f"{words}: networks learn",
-                right.min("network", skipna=False),
-                at_least=self.learnt,
-                says=f"{words}: every network tells {self.learnt:g} of the test images right.",
-            )
+            claim.median(f"{words}: networks learn", right.min("network", skipna=False),
+                         at_least=self.learnt, says=f"{words}: every network tells "
+                         f"{self.learnt:g} of the test images right.")  # fmt: skip
         depths, product, factor = self._linear()
         claim.value("linear control: product", product[-1] / product[0], at_most=1.0,
                     says="Deep matrix completion: the effective rank of the product is not higher "
@@ -144,9 +135,11 @@ class Fig18To29(TrainedNetworks):
     def _linear(self) -> tuple[list[int], list[float], list[float]]:
         """Depths, and the limits of Theorem 3.3 there: rank of the product and of each factor."""
         depths = sorted({_depth(name) for name in self.network})
-        at = [dict(LINEAR, depth=depth, scale=SCALE ** (1 / depth)) for depth in depths]
-        product = [float(limit_effective_rank(**each)) for each in at]
-        return depths, product, [float(limit_factor_effective_rank(**each)) for each in at]
+        product, factor = (
+            [float(rank(blocks=10, ratio=100.0, depth=d, scale=SCALE ** (1 / d))) for d in depths]
+            for rank in (limit_effective_rank, limit_factor_effective_rank)
+        )
+        return depths, product, factor
 
     def draw(self, runs: xarray.Dataset) -> Figure:
         panels = []
@@ -186,7 +179,7 @@ class Fig18To29(TrainedNetworks):
 
 
 def _depth(network: str) -> int:
-    return int(network.removeprefix(FAMILY[network]))
+    return IMAGE_NETWORKS[network][1]
 
 
 def _at(values: xarray.DataArray, state: str, how: dict[str, str] = TEXT) -> xarray.DataArray:

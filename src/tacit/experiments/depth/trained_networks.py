@@ -1,19 +1,18 @@
 """What figures 18 to 30 share: networks learn to tell images apart; ranks of their weights."""
 
+from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import optax
 import xarray
 
 from tacit.data import IMAGE_SETS, image_set, image_set_missing
 from tacit.descent import Checkpoint, Lanes, Record, Stop, descend, lane_keys
-from tacit.experiments import Batch, Claims, Experiment, Variable, fixed, stacked, swept
+from tacit.experiments import Batch, Claims, Experiment, Variable, fixed, swept
 from tacit.measures import MATRICES, RANKS, mean_layer_ranks
 from tacit.models import ARITHMETICS
-from tacit.problems import ImageBatches, Images
+from tacit.problems import ImageBatches, Images, split_means
 
 STARTS, BATCHES = 30, 31  # what keys are for; a seed gives other numbers for each
 
@@ -45,82 +44,55 @@ class TrainedNetworks(Experiment):
         }
 
     def coordinates(self) -> dict[str, Any]:
-        return {
-            "state": ("untrained", "trained"),
-            "matrix": tuple(MATRICES),
-            "measure": tuple(RANKS),
-            "split": ("train", "test"),
-            "point": np.arange(self.points + 1),
-        }
+        ranks = {"matrix": tuple(MATRICES), "measure": tuple(RANKS)}
+        curves = {"split": ("train", "test"), "point": np.arange(self.points + 1)}
+        return {"state": ("untrained", "trained")} | ranks | curves
 
     @property
     def steps(self) -> int:
         """Updates in all; an epoch has whole batches only."""
         return max(1, round(self.epochs * (self.images // self.batch)))
 
-    def keys(self, batch: Batch) -> Lanes:
-        """A key for the start of each network."""
-        return lane_keys(STARTS, batch.column("seed"))
-
     def trained(
-        self,
-        starts: Lanes[Any],
-        method: optax.GradientTransformation,
-        batch: Batch,
-        *,
-        shift: int,
-        mirror: bool,
-    ) -> dict[str, np.ndarray]:
-        """What `variables` declares, of networks that are lanes of one program."""
+        self, batch: Batch, draw: Callable[..., Any], method: optax.GradientTransformation,
+        *, shift: int, mirror: bool,
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """What `variables` declares, of networks `draw(key=…)` that are lanes of one program."""
         found = image_set(batch.one("data"), train=self.images, test=self.watched, side=self.side)
         scales = dict(mean=found.mean, deviation=found.deviation)
-        train = Images.of(*found.train, **scales)
-        few = min(self.watched, self.images)
-        pairs = zip((part[:few] for part in found.train), found.test, strict=True)
-        both = Images.of(*map(np.concatenate, pairs), **scales)
-
-        def watch(model: Any) -> jax.Array:
-            seen = jnp.stack(both.losses_and_successes(model))
-            return jnp.stack([seen[:, :few].mean(1), seen[:, few:].mean(1)])  # (split, what)
-
+        train, test = (Images.of(*part, **scales) for part in (found.train, found.test))
+        seeds = batch.column("seed")
+        starts = Lanes.stack(draw(key=key) for key in lane_keys(STARTS, seeds))
         steps = np.unique(np.linspace(0, self.steps, self.points + 1).round().astype(int))
         result = descend(
             starts,
             ImageBatches(train, self.batch, shift, mirror),
             method,
             stop=Stop(self.steps),
-            record=Record(steps.tolist(), {"seen": watch}),
-            key=lane_keys(BATCHES, batch.column("seed")),
+            record=Record(steps.tolist(), {"seen": split_means(train, test, self.watched)}),
+            key=lane_keys(BATCHES, seeds),
             checkpoint=None if batch.scratch is None else Checkpoint(batch.scratch / "run.npz"),
             title=batch.label,
         )
         # Fewer steps than points: the curve stands still at its end.
         places = np.minimum(np.arange(self.points + 1), len(steps) - 1)
         seen = np.moveaxis(result.records["seen"][:, places], 1, -1)  # (lane, split, what, point)
-        ranks = [
-            [mean_layer_ranks(model.weights()[:-1]) for model in pair]
-            for pair in zip(starts, result.model, strict=True)
-        ]
-        return {
-            "outcome": result.outcome,
-            "epoch": np.tile(steps[places] / (self.images // self.batch), (len(batch), 1)),
-            "loss": seen[:, :, 0],
-            "accuracy": seen[:, :, 1],
-            **stacked([{"rank": [r for r, _ in pair], "share": [s for _, s in pair]}
-                       for pair in ranks]),
-        }  # fmt: skip
+        pairs = zip(starts, result.model, strict=True)
+        ranks = np.array([[mean_layer_ranks(net.weights()[:-1]) for net in two] for two in pairs])
+        epochs = np.tile(steps[places] / (self.images // self.batch), (len(batch), 1))
+        return {"outcome": result.outcome, "epoch": epochs, "loss": seen[:, :, 0],
+                "accuracy": seen[:, :, 1], "rank": ranks[:, :, 0],
+                "share": ranks[:, :, 1]}  # fmt: skip
 
     def epochs_of(self, runs: xarray.Dataset) -> np.ndarray:
         """The epochs at the points of the curves, which all runs share."""
         return runs["epoch"].max([dim for dim in runs["epoch"].dims if dim != "point"]).values
 
     def never_rises(
-        self, claim: Claims, name: str, values: xarray.DataArray, along: str, *,
-        place: str = "ours", fails_because: str = "",
-    ) -> None:  # fmt: skip
+        self, claim: Claims, name: str, values: xarray.DataArray, along: str, **terms: str
+    ) -> None:
         """Claim that a number of each network is at most that of the next shallower one."""
         steps = (values / values.shift({along: 1})).isel({along: slice(1, None)})
         labels = ", ".join(str(label) for label in values[along].values)
-        claim.median(name, steps.max(along, skipna=False), at_most=1.0, place=place,
-                     says=f"{name}: it does not rise along {labels}.",
-                     fails_because=fails_because)  # fmt: skip
+        claim.median(name, steps.max(along, skipna=False), at_most=1.0,
+                     says=f"{name}: it does not rise along {labels}.", **terms)  # fmt: skip
