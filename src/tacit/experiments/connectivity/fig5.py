@@ -20,6 +20,9 @@ SLOW_RISE = (
 )
 SCATTER = "The rank at the smaller rate differs from 7 to 48 between 20 networks of 256 units."
 
+COLOURS = {"change": 1, "whole": 0}
+TICKS = (0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 500, 1000)  # ranks
+
 
 class Fig5(SentimentExperiment):
     """An LSTM that reads film reviews: low-rank change, truncating ΔW against W."""
@@ -138,22 +141,14 @@ class Fig5(SentimentExperiment):
             self.counted(runs, f"{name}_accuracy").sel(split=split)
             for name in ("truncated", "final", "shuffled")
         )
-        marks: list[Mark] = range_lines(
-            after,
-            "rank",
-            by="kept",
-            label=lambda kept: TRUNCATIONS[kept],
-            colour={"change": 1, "whole": 0},
-        )
+        marks = range_lines(after, "rank", by="kept", label=TRUNCATIONS, colour=COLOURS)
         ours: list[Mark] = []
         if self.counts(runs).any():
             ours += [
                 HorizontalRule(trained.median(), label="as trained", colour="ink"),
                 HorizontalRule(shuffled.median(), label="W₀ shuffled", colour=2, style="dotted"),
             ]
-        shown = [
-            rank for rank in (0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 500, 1000) if rank <= self.width
-        ]
+        shown = [rank for rank in TICKS if rank <= self.width]
         return Panel(
             f"{SPLITS[split]} accuracy after truncation",
             Axis("rank kept", scale="symlog", threshold=10, ticks=shown, limits=(0, self.width)),

@@ -24,6 +24,7 @@ class FamilyExperiment(CompletionExperiment):
         (2.0, 10.0, 100.0, 1e10),
         "m: diagonal over off-diagonal entries of every factor at the start",
         low=1.0,
+        high=1e100,
     )
     scale: tuple[float, ...] = swept(
         (1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10),

@@ -59,12 +59,10 @@ class Fig10(GaussianExperiment):
         family = np.where(diagonal, alpha, alpha / ratios[:, None, None])
         factors = np.concatenate([gaussian, np.stack([family] * depth, axis=1)])
         targets = np.broadcast_to(target, (len(factors), self.size, self.size))
-        result = self.run_flow(factors, targets, diagonal, batch.label)
-        everything = self.measure(result)
+        everything = self.measure(self.run_flow(factors, targets, diagonal, batch.label))
         closed = np.full(count, np.nan)
         if depth == 2:
-            first, second = np.moveaxis(gaussian, 1, 0)
-            limit = disconnected_limit(second, first, diagonal, target).product
+            limit = disconnected_limit(gaussian[:, 1], gaussian[:, 0], diagonal, target).product
             closed = effective_ranks(singular_values_or_nan(limit))
         return {
             **{name: values[:count] for name, values in everything.items()},
@@ -129,12 +127,11 @@ class Fig10(GaussianExperiment):
     def draw(self, runs: xarray.Dataset) -> Figure:
         depths, ratios = sorted(self.depth), np.array(sorted(self.flow_ratio))
         fine = np.logspace(np.log10(ratios[0]), np.log10(ratios[-1]), 121)
-        y = Axis("effective rank", limits=(0.95, self.size + 0.05))
+        panels, y = [], Axis("effective rank", limits=(0.95, self.size + 0.05))
         m, x = Axis("ratio m", scale="log"), Axis("starts in order of the rank reached")
-        rule, panels = HorizontalRule(1.0, label="rank one"), []
+        rule: Mark = HorizontalRule(1.0, label="rank one")
         for scale in self.scale:
-            family: list[Mark] = [rule]
-            gaussian: list[Mark] = [rule]
+            family, gaussian = [rule], [rule]
             at, curves = runs.sel(scale=scale), self._family_curves(fine, scale)
             rank = self.counted(at, "effective_rank")
             for colour, depth in enumerate(depths):
@@ -158,7 +155,6 @@ class Fig10(GaussianExperiment):
 
     def _family_curves(self, ratios: np.ndarray, scale: float) -> np.ndarray:
         """The effective rank of Theorem 3.3's limit, (depth, ratio)."""
-        starts = [(depth, scale ** (1 / depth)) for depth in sorted(self.depth)]
-        n = self.size
+        n, starts = self.size, [(depth, scale ** (1 / depth)) for depth in sorted(self.depth)]
         curves = (limit_effective_rank(depth=L, scale=a, ratio=ratios, blocks=n) for L, a in starts)
         return np.array([*curves])

@@ -50,15 +50,11 @@ class Fig4(GaussianExperiment):
     size: int = fixed(3, "rows and columns of the matrix", low=3, high=3)
 
     presets = {
-        "smoke": dict(
-            depth=(2, 3),
-            pattern=(*KINDS["connected"][::4], *KINDS["disconnected"][::2]),
-            scale=(1e-1, 1e-5),
-            seed=range(2),
-        ),
+        "smoke": dict(depth=(2, 3), pattern=(*KINDS["connected"][::4], *KINDS["disconnected"][::2]),
+                      scale=(1e-1, 1e-5), seed=range(2)),
         "quick": dict(scale=(1e-1, 1e-7), seed=range(12)),
         "paper": {},
-    }
+    }  # fmt: skip
     batch_by = "depth"
 
     def variables(self) -> dict[str, Variable]:
@@ -135,8 +131,7 @@ class Fig4(GaussianExperiment):
         """Means over each kind of pattern, and every pattern by itself at the smallest scale."""
         x, y = Axis("initial scale αᴸ", scale="log"), Axis("mean effective rank")
         rank, rule = self.counted(runs, "effective_rank"), HorizontalRule(1.0, label="rank one")
-        smallest, kinds = min(self.scale), self._kinds()
-        panels = []
+        smallest, kinds, panels = min(self.scale), self._kinds(), []
         for kind, names in kinds.items():
             marks: list[Mark] = [rule]
             if names:  # patterns of a trial share its target: one mean a trial
@@ -152,12 +147,8 @@ class Fig4(GaussianExperiment):
             points.append(Points(places + shift, means, label=f"L = {depth}", colour=colour))
         first = {"connected": 0.0, "disconnected": float(len(kinds["connected"]))}
         ticks = {first[kind]: kind for kind, names in kinds.items() if names}
-        each = Panel(
-            f"each pattern, αᴸ = {smallest:g}",
-            Axis("pattern: connected, then disconnected", ticks=ticks),
-            y,
-            [rule, *points],
-        )
+        names_axis = Axis("pattern: connected, then disconnected", ticks=ticks)
+        each = Panel(f"each pattern, αᴸ = {smallest:g}", names_axis, y, [rule, *points])
         return Figure(
             "Every pattern of a 3 × 3 matrix: depth does what connection does",
             panels,

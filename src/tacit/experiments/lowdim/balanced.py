@@ -20,6 +20,7 @@ from tacit.experiments.lowdim.lengths import (
     MaskedTargets,
     RandomTeachers,
     gauss_newton_flow,
+    training_lengths,
 )
 from tacit.measures import hankel_singular_values
 from tacit.models import Diagonal, random_linear_rnns
@@ -41,9 +42,7 @@ class BalancedExperiment(RandomTeachers):
     scale: tuple[float, ...] = swept(
         (0.1,), "standard deviation of the student's start", low=1e-8, high=1.0
     )
-    length: tuple[int, ...] = swept(
-        range(5, 21), "training length k", low=1, high=200, units="lags"
-    )
+    length: tuple[int, ...] = training_lengths(range(5, 21))
     seed: tuple[int, ...] = swept(range(10), "seed of student and teacher", low=0)
     sequences: int = fixed(10_000, "fixed sequences, of the empirical loss", low=1, high=1_000_000)
     steps: int = fixed(15_000, "steps of the descent", low=1, high=10_000_000)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from tacit.descent import Lanes, LevenbergMarquardt, Stop, descend, lane_keys
 from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, VerticalRule, median_lines
 from tacit.experiments import Batch, Claims, Variable, at, fixed, swept
-from tacit.experiments.lowdim.lengths import LengthsExperiment, MaskedTargets
+from tacit.experiments.lowdim.lengths import LengthsExperiment, MaskedTargets, training_lengths
 from tacit.models import Diagonal, random_linear_rnns
 from tacit.problems import balanced_teacher, even_spectrum, spread_weights, teacher_responses
 from tacit.theory.lowdim import threshold
@@ -33,9 +33,7 @@ class Fig1aMimo(LengthsExperiment):
     id, figure = "lowdim/fig1a-mimo", "beyond Figure 1(a)"
 
     channels: tuple[int, ...] = swept((1, 2, 3), "inputs, and as many outputs", low=1, high=10)
-    length: tuple[int, ...] = swept(
-        (3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16), "training length k", low=1, high=200, units="lags"
-    )
+    length: tuple[int, ...] = training_lengths((3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16))
     seed: tuple[int, ...] = swept(range(10), "seed of the student", low=0)
     order: int = 6
     width: int = fixed(40, "width d of the student", low=2, high=2000)

@@ -20,7 +20,12 @@ from numpy.typing import ArrayLike
 from tacit.descent import Averaged, Lanes, Stop, descend, lane_keys
 from tacit.draw import Axis, Figure, HorizontalRule, Points, lines, median_lines
 from tacit.experiments import Batch, Claims, at, fixed, swept
-from tacit.experiments.lowdim.lengths import ITERATES, LengthsExperiment, MaskedTargets
+from tacit.experiments.lowdim.lengths import (
+    ITERATES,
+    LengthsExperiment,
+    MaskedTargets,
+    training_lengths,
+)
 from tacit.models import Dense, random_linear_rnns
 from tacit.problems import delay_teacher, teacher_responses
 
@@ -38,9 +43,7 @@ class Fig1b(LengthsExperiment):
 
     width: tuple[int, ...] = swept((50,), "width d of the student", low=2, high=2000)
     loss: tuple[str, ...] = swept(("empirical",), "the loss that descends", choices=tuple(LOSSES))
-    length: tuple[int, ...] = swept(
-        range(8, 25), "training length k", low=1, high=200, units="lags"
-    )
+    length: tuple[int, ...] = training_lengths(range(8, 25))
     seed: tuple[int, ...] = swept(range(12), "seed of the student", low=0)
     order: int = fixed(10, "order of the teacher: its delay plus one", low=1, high=50)
     gain: float = fixed(0.1, "the student's entries start as N(0, (gain/√d)²)", low=1e-8, high=10.0)

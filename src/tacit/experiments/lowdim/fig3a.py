@@ -28,10 +28,12 @@ from tacit.experiments.lowdim.lengths import (
     MaskedTargets,
     RandomTeachers,
     gauss_newton_flow,
+    training_lengths,
 )
 from tacit.models import Dense, random_linear_rnns
 from tacit.problems import TEACHER_NAMES, named_teacher, teacher_responses
 
+BOTH = ("adam", "flow")
 CONDITIONING = (
     "conditioning, as in fig1a: the teacher's Hankel singular values span five to seven decades, "
     "and neither 15,000 steps of Adam nor a flow to time 1e8 resolves the last of them: the "
@@ -47,12 +49,8 @@ class Fig3a(RandomTeachers):
 
     teacher: tuple[str, ...] = swept(TEACHER_NAMES, "the teacher's spectrum", choices=TEACHER_NAMES)
     width: tuple[int, ...] = swept((40,), "width d of the student", low=2, high=2000)
-    method: tuple[str, ...] = swept(
-        ("adam", "flow"), "how the student descends", choices=("adam", "flow")
-    )
-    length: tuple[int, ...] = swept(
-        range(5, 21), "training length k", low=1, high=200, units="lags"
-    )
+    method: tuple[str, ...] = swept(BOTH, "how the student descends", choices=BOTH)
+    length: tuple[int, ...] = training_lengths(range(5, 21))
     seed: tuple[int, ...] = swept(range(10), "seed of student and teacher", low=0)
     scale: float = fixed(1e-5, "standard deviation of the student's start", low=1e-9, high=1.0)
     steps: int = fixed(15_000, "steps of Adam", low=1, high=10_000_000)
@@ -70,8 +68,7 @@ class Fig3a(RandomTeachers):
     def cell(self, batch: Batch) -> dict[str, ArrayLike]:
         lengths, seeds, width = batch.column("length"), batch.column("seed"), batch.one("width")
         teacher = functools.partial(named_teacher, batch.one("teacher"), self.order)
-        taught = self.teacher_seeds(seeds)
-        responses = teacher_responses(teacher, taught, lags=max(self.horizons))
+        responses = teacher_responses(teacher, self.teacher_seeds(seeds), lags=max(self.horizons))
         targets = MaskedTargets(responses, lengths, padding=4)
         keys = lane_keys(1, seeds, lengths)
         students = Lanes(random_linear_rnns(Dense, width, scale=self.scale, keys=keys.tree))
@@ -81,14 +78,8 @@ class Fig3a(RandomTeachers):
             "flow": (flow, None, FLOW_STEPS),
         }
         method, rate, steps = descents[batch.one("method")]
-        result = descend(
-            students,
-            targets.population_loss(),
-            method,
-            rate=rate,
-            stop=Stop(steps, loss=self.goal),
-            title=batch.label,
-        )
+        loss, stop = targets.population_loss(), Stop(steps, loss=self.goal)
+        result = descend(students, loss, method, rate=rate, stop=stop, title=batch.label)
         return self.measured(targets, result)
 
     def claims(self, runs: xarray.Dataset) -> Claims:
@@ -97,14 +88,10 @@ class Fig3a(RandomTeachers):
         last = runs.isel(width=0, horizon=0).sel(iterate="last")
         errors = self.counted(last, "relative_error")
         if "adam" in self.method:
-            adam = last.sel({"method": "adam"})
             for teacher in self.teacher:
-                of, note = (
-                    adam.sel(teacher=teacher),
-                    GRADUAL if teacher != "well-conditioned" else "",
-                )
-                reasons = {"worse": NEARLY_KNOWN}
-                self.transition(claim, of, f"{teacher}, Adam", reasons, note=note)
+                of = last.sel({"teacher": teacher, "method": "adam"})
+                note = "" if teacher == "well-conditioned" else GRADUAL
+                self.transition(claim, of, f"{teacher}, Adam", {"worse": NEARLY_KNOWN}, note=note)
         for teacher in self.teacher:
             for method in self.method:
                 error = errors.sel({"teacher": teacher, "method": method})

@@ -17,7 +17,12 @@ from numpy.typing import ArrayLike
 from tacit.descent import Lanes, Stop, descend, lane_keys
 from tacit.draw import Figure, median_lines
 from tacit.experiments import Batch, Claims, at, fixed, swept
-from tacit.experiments.lowdim.lengths import ITERATES, MaskedTargets, RandomTeachers
+from tacit.experiments.lowdim.lengths import (
+    ITERATES,
+    MaskedTargets,
+    RandomTeachers,
+    training_lengths,
+)
 from tacit.models import Dense, random_linear_rnns
 from tacit.problems import random_unbalanced_teacher, teacher_responses
 
@@ -34,9 +39,7 @@ class Fig3b(RandomTeachers):
     published = dict(seed=range(3))
 
     width: tuple[int, ...] = swept((50,), "width d of the student", low=2, high=2000)
-    length: tuple[int, ...] = swept(
-        range(5, 16), "training length k", low=1, high=200, units="lags"
-    )
+    length: tuple[int, ...] = training_lengths(range(5, 16))
     seed: tuple[int, ...] = swept(range(12), "seed of student and teacher", low=0)
     gain: float = fixed(0.1, "the student's entries start as N(0, (gain/√d)²)", low=1e-8, high=10.0)
     steps: int = fixed(10_000, "steps of Adam at most", low=1, high=10_000_000)

@@ -30,6 +30,7 @@ from tacit.experiments.lowdim.lengths import (
     MaskedTargets,
     RandomTeachers,
     gauss_newton_flow,
+    training_lengths,
 )
 from tacit.measures import extrapolation_error, settling_point
 from tacit.models import Dense, random_linear_rnns
@@ -72,13 +73,7 @@ class Fig4(RandomTeachers):
     scale: tuple[float, ...] = swept(
         (1e-5, 1e-3, 1e-2, 1e-1), "standard deviation of the student's start", low=1e-9, high=1.0
     )
-    length: tuple[int, ...] = swept(
-        (6, 8, 9, 10, 11, 12, 14, 16, 18, 20, 24, 28),
-        "training length k",
-        low=1,
-        high=200,
-        units="lags",
-    )
+    length: tuple[int, ...] = training_lengths((6, 8, 9, 10, 11, 12, 14, 16, 18, 20, 24, 28))
     seed: tuple[int, ...] = swept(range(10), "seed of student and teacher", low=0)
     steps: int = fixed(35_000, "steps of Adam", low=1, high=10_000_000)
     adam_rate: float = fixed(1e-3, "Adam's learning rate at the start", low=1e-8, high=1.0)

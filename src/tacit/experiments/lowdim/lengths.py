@@ -5,7 +5,7 @@ lags k … horizon − 1, which the loss does not see.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from tacit.descent import DescentResult, GaussNewton, GradientFlow, Lanes
 from tacit.draw import Axis, Figure, Mark, Panel, VerticalRule, mean_lines
-from tacit.experiments import Claims, Experiment, UsageError, Variable, fixed
+from tacit.experiments import Claims, Experiment, UsageError, Variable, fixed, swept
 from tacit.measures import tail_errors
 from tacit.models import LinearRNN, impulse_responses
 from tacit.problems import LinearDataLoss, LinearSampledLoss, PopulationLoss, second_moment_root
@@ -48,6 +48,11 @@ AS_IN_THE_PAPER = "as in the paper: "
 def gauss_newton_flow(*, until: float, tolerance: float) -> GradientFlow:
     """Gradient flow to a time, by linearly implicit steps."""
     return GradientFlow(GaussNewton(), rtol=tolerance, atol=1e-3 * tolerance, until=until)
+
+
+def training_lengths(values: Collection[int]) -> Any:
+    """The training lengths k of a figure, swept."""
+    return swept(values, "training length k", low=1, high=200, units="lags")
 
 
 def claim_transition(

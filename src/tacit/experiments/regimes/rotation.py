@@ -32,21 +32,13 @@ class Rotation(RegimeExperiment):
         (8, 10, 12), "training length k", low=2, high=LONGEST, units="lags"
     )
     gamma0: tuple[float, ...] = swept(
-        (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
-        "γ₀ = γ/√n",
-        low=1e-4,
-        high=10.0,
+        (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10), "γ₀ = γ/√n", low=1e-4, high=10.0
     )
     seed: tuple[int, ...] = swept(range(100, 120), "seed of the student's start", low=0)
 
     presets = {
         "smoke": dict(width=32, length=8, gamma0=(0.001, 0.003, 0.3, 3), seed=range(100, 103)),
-        "quick": dict(
-            width=(32, 96),
-            length=(8, 12),
-            gamma0=(0.0003, 0.001, 0.01, 0.1, 0.3, 1.0, 3.0),
-            seed=range(100, 120),
-        ),
+        "quick": dict(width=(32, 96), length=(8, 12), gamma0=(0.0003, 0.001, 0.01, 0.1, 0.3, 1, 3)),
         "paper": {},
     }
     batch_by = "width"
@@ -101,6 +93,7 @@ class Rotation(RegimeExperiment):
         n, k, gamma0 = max(self.width), max(self.length), ordered["gamma0"].values
         longest, widest = ordered.sel(length=k), ordered.sel(width=n)
         turned, error = (self.counted(longest, name) for name in ("rotation", "error"))
+        of_widest = self.counted(widest, "rotation")
         square = turned.median("seed").values[..., :1] * (gamma0 / gamma0[0]) ** 2
         x, angle = Axis("γ₀ = γ/√n", scale="log"), "rotation, 1 − cosine"
 
@@ -127,13 +120,8 @@ class Rotation(RegimeExperiment):
             x,
             Axis(angle, limits=(0, 1)),
             [
-                *median_lines(
-                    self.counted(widest, "rotation"), "gamma0", by="length", label="k = {length}"
-                ),
-                *(
-                    limit(widest.sel(length=one), colour=colour)
-                    for colour, one in enumerate(ordered["length"].values)
-                ),
+                *median_lines(of_widest, "gamma0", by="length", label="k = {length}"),
+                *(limit(one, colour=i) for i, (_, one) in enumerate(widest.groupby("length"))),
             ],
             note="dashed: infinitely wide students, from theory",
         )

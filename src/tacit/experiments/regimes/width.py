@@ -37,13 +37,9 @@ class Width(RegimeExperiment):
     chunk = {"seed": 10}
 
     def cell(self, batch: Batch) -> Mapping[str, Any]:
-        width = batch.one("width")
-        return self.train(
-            batch,
-            width=width,
-            gamma0=batch.column("gamma") / np.sqrt(width),
-            length=np.full(len(batch), self.length),
-        )
+        width, length = batch.one("width"), np.full(len(batch), self.length)
+        gamma0 = batch.column("gamma") / np.sqrt(width)
+        return self.train(batch, width=width, gamma0=gamma0, length=length)
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, error = Claims(PLACE), self.counted(runs, "error")
@@ -158,9 +154,7 @@ class Width(RegimeExperiment):
                 error.sel(width=w, gamma=g).drop_vars("gamma") for w, g in pairs if g in gammas
             ]
             if len(found) >= 2:
-                line, label = (
-                    xarray.concat(found, "width"),
-                    f"γ₀ = {pairs[0][1] / widths[0] ** 0.5:g}",
-                )
+                line, gamma0 = xarray.concat(found, "width"), gamma / np.sqrt(widths[0])
+                label = f"γ₀ = {gamma0:g}"
                 marks += median_lines(line, "width", label=label, colour=colour, style="dashed")
         return marks
