@@ -21,7 +21,7 @@ from tacit.experiments.depth.trained_networks import TrainedNetworks
 from tacit.models import ARITHMETICS, IMAGE_NETWORKS, image_network
 from tacit.theory.depth import limit_effective_rank, limit_factor_effective_rank
 
-FAMILIES = ("resnet", "vgg")
+NETWORKS, FAMILIES = tuple(IMAGE_NETWORKS), ("resnet", "vgg")
 FIRST = dict(zip(COUPLED, (18, 22, 26), strict=True))  # the optimiser's first figure; it has four
 TEXT = {"matrix": "inputs", "measure": "effective"}
 CODE = {"matrix": "outputs", "measure": "effective of squares"}
@@ -38,9 +38,7 @@ class Fig18To29(TrainedNetworks):
     id, figure = "depth/fig18-29", "Figures 18 to 29"
     published = dict(seed=range(5))
 
-    network: tuple[str, ...] = swept(
-        tuple(IMAGE_NETWORKS), "the network", choices=tuple(IMAGE_NETWORKS)
-    )
+    network: tuple[str, ...] = swept(NETWORKS, "the network", choices=NETWORKS)
     optimiser: tuple[str, ...] = swept(COUPLED, "the optimiser", choices=COUPLED)
     data: tuple[str, ...] = ("cifar10", "cifar100")
     width: float = fixed(1.0, "factor on all numbers of channels", low=1 / 64, high=4.0)
@@ -73,19 +71,12 @@ class Fig18To29(TrainedNetworks):
         draw = partial(image_network, batch.one("network"), width=self.width, arithmetic=numbers,
                        classes=IMAGE_SETS[batch.one("data")])  # fmt: skip
         name, code = batch.one("optimiser"), self.protocol == "code"
-        rate, decay = (
-            (self.sgd_rate, self.sgd_decay)
-            if name == "sgd"
-            else (self.other_rate, self.other_decay)
-        )
-        method = coupled_decay(
-            name,
-            cosine(rate, self.steps),
-            decay,
-            momentum=0.0 if name == "rmsprop" and not code else 0.9,
-            nesterov=code and name == "sgd",
-            second=0.99 if code else 0.999,
-        )
+        own = self.sgd_rate, self.sgd_decay
+        rate, decay = own if name == "sgd" else (self.other_rate, self.other_decay)
+        method = coupled_decay(name, cosine(rate, self.steps), decay,
+                               momentum=0.9 if code or name != "rmsprop" else 0.0,
+                               nesterov=code and name == "sgd",
+                               second=0.99 if code else 0.999)  # fmt: skip
         shift = self.side // 8  # four pixels of 32
         return self.trained(batch, draw, method, shift=shift, mirror=True)
 
@@ -146,10 +137,12 @@ class Fig18To29(TrainedNetworks):
         for words, part, _ in self.figures(runs):
             shades = Shade.by_value(part["network"].values.tolist())
             curves = part["accuracy"].assign_coords(point=self.epochs_of(runs))
-            for split in ("train", "test"):
-                lines = mean_lines(curves.sel(split=split), "point", by="network", colour=shades)
-                title = f"{words}: {split} accuracy"
-                panels.append(Panel(title, Axis("epoch"), Axis("accuracy"), lines, legend="best"))
+            panels += [
+                Panel(f"{words}: {split} accuracy", Axis("epoch"), Axis("accuracy"),
+                      mean_lines(curves.sel(split=split), "point", by="network", colour=shades),
+                      legend="best")
+                for split in ("train", "test")
+            ]  # fmt: skip
             part = part.assign_coords(network=[_depth(name) for name in shades])
             rank, share = part["rank"], part["share"]
             x = Axis("depth", ticks=part["network"].values)
