@@ -16,11 +16,6 @@ TINY = {"classes": 3, "arithmetic": F32, "width": 1 / 32, "key": jax.random.key(
 IMAGES = jnp.asarray(np.random.default_rng(1).normal(size=(4, 8, 8, 3)), jnp.float32)
 
 
-@pytest.fixture(autouse=True)
-def _in_short(compiled_in_short):
-    """For all of them."""
-
-
 def by_definition(x, kernel, stride):
     """Convolution as sums over the window, one pixel at a time."""
     k = kernel.shape[0]

@@ -15,11 +15,6 @@ IMAGES = Images.of(PIXELS, np.arange(7), **SCALES)
 KEY = jax.random.key(0)
 
 
-@pytest.fixture(autouse=True)
-def _in_short(compiled_in_short):
-    """For all of them."""
-
-
 def test_an_epoch_takes_whole_batches_without_repetition():
     batches = ImageBatches(IMAGES, 3, 0, False)
     assert batches.steps_an_epoch == 2

@@ -39,13 +39,10 @@ def test_the_linear_control_falls_as_a_product_only(networks):
     assert verdicts["linear control: factors"] == "holds"
 
 
-def test_perceptrons_count_when_they_have_learnt(perceptrons):
-    data, experiment = perceptrons.dataset, perceptrons.experiment
-    counted = experiment.replace(low=0.0).counts(data)
-    assert not counted.any()
-    assert experiment.replace(low=100.0).counts(data).all()
-    start = data["rank"].sel(measure="stable", matrix="inputs", state="untrained", start="identity")
-    assert (start > 0).all()
+def test_perceptrons_have_ranks_at_both_starts(perceptrons):
+    data = perceptrons.dataset
+    start = data["rank"].sel(measure="stable", matrix="inputs", state="untrained")
+    assert (start.sel(start="identity") > start.sel(start="gaussian")).all()
     assert len(perceptrons.figure().panels) == 4
 
 
@@ -60,22 +57,6 @@ def test_falling_numbers_are_told_from_rising_ones():
                               coords={"depth": [2, 3, 5]})  # fmt: skip
     experiment.never_rises(Heard(), "rank", values, "depth")
     np.testing.assert_allclose(claims, [[1.5, 2 / 3]])
-
-
-def test_optimisers_are_the_papers_or_the_codes():
-    for protocol in ("text", "code"):
-        experiment = Fig18To29.from_preset("smoke", protocol=protocol)
-        sizes = {}
-        for name in ("sgd", "adam", "rmsprop"):
-            method = experiment.method(name)
-            state = method.init(np.ones(2, np.float32))
-            gradient, weights = np.array([1.0, 2.0], np.float32), np.zeros(2, np.float32)
-            update, _ = method.update(gradient, state, weights)
-            sizes[name] = np.asarray(update)
-        momentum = 1.9 if protocol == "code" else 1.0  # Nesterov's first step is longer
-        np.testing.assert_allclose(sizes["sgd"], [-0.1 * momentum, -0.2 * momentum], rtol=1e-5)
-        np.testing.assert_allclose(sizes["adam"], [-1e-3, -1e-3], rtol=1e-4)
-        np.testing.assert_allclose(sizes["rmsprop"], [-1e-2, -1e-2], rtol=1e-4)
 
 
 def test_figures_by_family_data_and_optimiser():
