@@ -114,7 +114,7 @@ def test_numbered_figures_have_the_papers_panels(name, tmp_path, monkeypatch):
         efforts={}, rounding="", seconds=0.0, path=tmp_path, summary=SweepSummary(),
     )  # fmt: skip
     figure = run.paper_figure()
-    assert (figure.title, figure.banner) == ("", None)
+    assert (figure.title, figure.notice) == ("", None)
     assert not any(panel.empty or panel.note for panel in figure.panels)
     legend = [mark.legend_label for mark in figure.panels[0].legend_marks()]
     assert (len(figure.panels), legend) == PAPERS[name]

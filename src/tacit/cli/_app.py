@@ -210,6 +210,19 @@ def figure_command(
         Path | None,
         typer.Option("--into", metavar="DIR", help="Where to; else beside the results."),
     ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format", metavar="KIND", help="png, svg or pdf; repeatable; else png and svg."
+        ),
+    ] = None,
+    panel: Annotated[
+        str | None, typer.Option("--panel", metavar="LETTER", help="One panel alone: a, b, …")
+    ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option("--size", metavar="NAME", help="single or double: as wide as columns are."),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Draw figures and tables from stored results; nothing is computed."""
@@ -222,7 +235,30 @@ def figure_command(
         seeds=seeds,
         results=results,
         into=into,
+        formats=kind or [],
+        panel=panel,
+        size=size,
         as_json=as_json,
+    )
+
+
+@app.command("report")
+def report_command(
+    results: Results = None,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="DIR", help="Compare with this other folder of results."),
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", metavar="DIR", help="Where to; else into the folder of results."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Write pages that show stored results: figures, claims, statements; nothing is computed."""
+    return _command(
+        "report", results=results, against=against, into=into, show=show, as_json=as_json
     )
 
 
@@ -338,6 +374,14 @@ def verify_command(
         Path | None,
         typer.Option("--errata", metavar="FILE", help="Write the page of errata to this file."),
     ] = None,
+    sharpness: Annotated[
+        Path | None,
+        typer.Option(
+            "--sharpness",
+            metavar="FILE",
+            help="Write how sharp the checks are: FILE.md from the record, FILE.json anew (slow).",
+        ),
+    ] = None,
     results: Results = None,
     as_json: AsJson = False,
 ) -> int:
@@ -353,6 +397,7 @@ def verify_command(
         mutations=mutations,
         replay_file=replay_file,
         errata=errata,
+        sharpness=sharpness,
         results=results,
         as_json=as_json,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit._files import NO_SPACE
+from tacit._files import NO_SPACE, FileKindError
 from tacit.cli._explained import INTERRUPTED
 from tacit.cli._telling import tell
 from tacit.cli._text import marked, plain
@@ -177,16 +177,19 @@ def run(
     processes = _processes(workers, scheduler, every=every)
     records: dict[str, dict[str, Any]] = {}
     narrator: Narrator | None = None
+    pages = Pages(results_folder(results), several=len(chosen) > 1)
     try:
         if scheduler is None and processes is not None and len(chosen) >= 2 * processes:
             for kind, text, record in side_by_side(chosen, request, processes, console):
                 console.file.write(text)
                 records[kind.id] = record
+                pages.update(kind.id)
         else:
             with chosen_workers(processes, scheduler) as executor:
                 for kind in chosen:
                     narrator = Narrator(console, kind.id)
                     records[kind.id] = request.run(kind, console, executor, narrator)
+                    pages.update(kind.id)
                     if kind is not chosen[-1]:
                         free_programs()
     except KeyboardInterrupt:
@@ -194,7 +197,7 @@ def run(
         folder = results_folder(results)
         _interrupted(done if narrator is None else _kept(folder, narrator.experiment), sys.argv[1:])
         return INTERRUPTED
-    _write_page(console, results_folder(results))
+    console.print(f"claims and figures: {marked(pages.write())}")
     ordered = [records[kind.id] for kind in chosen]
     if as_json:
         print(
@@ -260,11 +263,29 @@ def _every(preset: str) -> list[type[Experiment]]:
     return chosen or kinds
 
 
-def _write_page(console: "Console", folder: Path) -> None:
-    from tacit.site import read_entries, write_index
+class Pages:
+    """The pages of the results, which grow while a long run goes on."""
 
-    page = write_index(folder, read_entries(folder))
-    console.print(f"claims and figures: {marked(page)}")
+    def __init__(self, folder: Path, *, several: bool) -> None:
+        self._folder, self._several = folder, several
+
+    def update(self, experiment: str) -> None:
+        """Show what an experiment has written, unless it is the only one and the end is near."""
+        if self._several:
+            self.write(only=experiment)
+
+    def write(self, only: str | None = None) -> Path:
+        """Write the pages; what they have to leave out is said at the end, once."""
+        from tacit.site import write_report
+
+        def on_skip(path: Path, reason: str) -> None:
+            if only is None:
+                _say(f"skipped {path}: {reason}")
+
+        try:
+            return write_report(self._folder, only=only, on_skip=on_skip)
+        except FileKindError as error:
+            raise UsageError(f"results: {error}") from None
 
 
 class Narrator:

@@ -26,7 +26,7 @@ from tacit.descent._checks import (
 )
 from tacit.descent._flow import GradientFlow
 from tacit.descent._lanes import Lanes, is_array
-from tacit.descent._loop import Batch, run_lanes
+from tacit.descent._loop import Batch, first_rows, run_lanes
 from tacit.descent._method import AbstractMethod, as_method
 from tacit.descent._problem import LossOrProblem
 from tacit.descent._programs import static_kind
@@ -163,11 +163,12 @@ def descend(
     steps = np.zeros(0, dtype=np.int64) if record is None else np.asarray(record.steps)
     times = None if record is None or record.times is None else np.asarray(record.times)
     with _on_the_device_of(params):
-        check_program(model, kind, program, params, inputs)
+        rows = first_rows(batch)
+        check_program(model, kind, program, rows.params, rows.inputs)
         with progress_bar(progress, title) as show:
             own = dataclasses.replace(inputs, problem=None)  # of the model's arrays, not the data
             keeper = keeper_of(checkpoint, params, own, batch.hyperparameters, limits, steps)
-            builder, statistics = run_lanes(batch, limits, steps, times, show, keeper)
+            builder, statistics = run_lanes(batch, rows, limits, steps, times, show, keeper)
         return builder.result(lanes, record, statistics, single=single)
 
 

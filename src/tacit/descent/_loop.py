@@ -3,6 +3,7 @@
 import dataclasses
 import time
 from collections.abc import Hashable, Mapping
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -39,8 +40,26 @@ class Batch:
         return self.inputs.goal.size
 
 
+class Rows(NamedTuple):
+    """What the first segment computes, row by row."""
+
+    members: np.ndarray  # which lane sits in which row
+    params: PyTree
+    inputs: LaneInputs
+
+
+def first_rows(batch: Batch) -> Rows:
+    """Every lane in a row; a small model that runs alone has two, see `_plan.buckets`."""
+    params, inputs = batch.params, batch.inputs
+    if batch.count > 1 or sum(leaf.size for leaf in jax.tree.leaves(params)) > LARGE:
+        return Rows(np.arange(batch.count), params, inputs)
+    twice = np.array([0, 0])
+    return Rows(twice, _take(params, twice), _take_inputs(batch.program, inputs, twice))
+
+
 def run_lanes(
     batch: Batch,
+    rows: Rows,
     limits: dict[str, Array],
     record_steps: np.ndarray,
     record_times: np.ndarray | None,
@@ -50,13 +69,9 @@ def run_lanes(
     """Segments until every lane has ended; ended ones are taken out when the rest fit a bucket."""
     began = time.perf_counter()
     kind, program, count = batch.kind, batch.program, batch.count
-    params, inputs = batch.params, batch.inputs
+    members, params, inputs = rows
     budget = int(limits["steps"])
     builder = ResultBuilder(count, record_steps.size)
-    members = np.arange(count)  # which lane sits in which row
-    if count == 1 and sum(leaf.size for leaf in jax.tree.leaves(params)) <= LARGE:
-        members = np.array([0, 0])  # see _plan.buckets
-        params, inputs = _take(params, members), _take_inputs(program, inputs, members)
     hyperparameters = {name: values[members] for name, values in batch.hyperparameters.items()}
     lanes = start_lanes(kind, program, params, inputs, hyperparameters)
     plan = Plan(budget, record_steps)
@@ -106,9 +121,9 @@ def run_lanes(
             ended = _take(lanes, np.flatnonzero(~running))
             builder.add_lanes(members[~running], ended, program.method.report(ended.state))
             # Ended lanes fill the bucket up; they stand still.
-            rows = np.argsort(~running, kind="stable")[:bucket]
-            members = members[rows]
-            lanes, inputs = _take(lanes, rows), _take_inputs(program, inputs, rows)
+            kept = np.argsort(~running, kind="stable")[:bucket]
+            members = members[kept]
+            lanes, inputs = _take(lanes, kept), _take_inputs(program, inputs, kept)
         if keeper is not None and keeper.due():
             place = {"clock": clock, "recorded": plan.recorded, "members": members}
             state = flat("lanes", lanes) | builder.stored()

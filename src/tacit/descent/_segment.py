@@ -97,14 +97,6 @@ class Program(eqx.Module):
 
         return jax.vmap(one, in_axes=(0, self._axes))(params, inputs)
 
-    def observed(self, params: PyTree, inputs: LaneInputs) -> set[str]:
-        """The names of what the method records beside the loss."""
-
-        def one(params: PyTree, inputs: LaneInputs) -> dict[str, Array]:
-            return self.method.observe(self.state(params, inputs))
-
-        return set(jax.eval_shape(one, params, inputs))
-
     def measured_at_times(self, params: PyTree, inputs: LaneInputs) -> dict[str, PyTree]:
         """The loss and the measures of every lane at its snapshots, (lane, time, …)."""
 

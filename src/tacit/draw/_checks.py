@@ -1,6 +1,6 @@
 """The checks that every record makes of its arguments: what was received, and what to pass."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -36,6 +36,20 @@ def checked_number(owner: str, name: str, value: SupportsFloat) -> float:
             f"{owner}.{name}: received {number}, it must be finite; leave the mark out instead"
         )
     return number
+
+
+def checked_texts(
+    owner: str, name: str, value: Sequence[str] | None, length: int
+) -> tuple[str, ...] | None:
+    """Texts, one for each of `length` points; None stays None."""
+    if value is None:
+        return None
+    texts = tuple(map(str, value))
+    if isinstance(value, str) or len(texts) != length:
+        raise ValueError(
+            f"{owner}.{name}: received {value!r}, it must be a text for each of {length} points"
+        )
+    return texts
 
 
 def check_positive(owner: str, name: str, value: float) -> None:

@@ -78,6 +78,11 @@ class Heatmap(Mark):
         return None if self.has_value.all() else "no value"
 
     @property
+    def appearance(self) -> tuple[object, ...]:
+        """Cells without a value look the same in every map."""
+        return (type(self),)
+
+    @property
     def stops(self) -> tuple[str, ...]:
         """The colours, evenly spaced from the low to the high end."""
         return SEQUENTIAL if self.centre is None else DIVERGING

@@ -1,10 +1,12 @@
 """What can be drawn in a panel: frozen records, checked when they are made.
 
 Values that are NaN are missing and leave a gap. Values that the axes cannot show (infinite, or not
-above zero on a log axis) are left out too, but counted: the panel says how many.
+above zero on a log axis) are left out too, but counted: the panel says how many. What `hover` says
+of the single points of a line or of points ("seed 3, converged") is shown on a page only.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, SupportsFloat
 
@@ -20,6 +22,7 @@ from tacit.draw._checks import (
     check_positive,
     checked_array,
     checked_number,
+    checked_texts,
 )
 from tacit.draw._palette import Colour, hex_of
 
@@ -45,8 +48,14 @@ class Mark(ABC):
     @property
     def look(self) -> tuple[object, ...]:
         """What a legend entry shows: marks that look and are called the same share one."""
-        options = [getattr(self, f.name) for f in fields(self) if f.kw_only]  # type: ignore[arg-type]
-        return type(self), self.legend_label, *map(repr, options)
+        return self.legend_label, *self.appearance
+
+    @property
+    def appearance(self) -> tuple[object, ...]:
+        """What it looks like, whatever it is called."""
+        names = [f.name for f in fields(self) if f.kw_only]  # type: ignore[arg-type]
+        shown = [name for name in names if name not in ("label", "hover")]
+        return type(self), *(repr(getattr(self, name)) for name in shown)
 
     def left_out(self, x: Axis, y: Axis) -> tuple[int, int]:
         """How many values the axes cannot show: those not above zero, and infinite ones."""
@@ -75,6 +84,7 @@ class Line(Mark):
     marker: str | None = None
     width: float | int = 1.6
     opacity: float | int = 1.0
+    hover: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         x, y = checked_array("Line", "x", self.x), checked_array("Line", "y", self.y)
@@ -84,7 +94,7 @@ class Line(Mark):
         check_choice("Line", "marker", self.marker, (None, *MARKERS))
         check_positive("Line", "width", self.width)
         check_fraction("Line", "opacity", self.opacity)
-        self._set(x=x, y=y)
+        self._set(x=x, y=y, hover=checked_texts("Line", "hover", self.hover, len(x)))
 
     def coordinates(self, x: Axis, y: Axis) -> tuple[Floats, Floats]:
         """The points of the line."""
@@ -104,6 +114,7 @@ class Points(Mark):
     filled: bool = True
     size: float | int = 5.0
     opacity: float | int = 1.0
+    hover: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         x, y = checked_array("Points", "x", self.x), checked_array("Points", "y", self.y)
@@ -112,7 +123,7 @@ class Points(Mark):
         check_choice("Points", "marker", self.marker, MARKERS)
         check_positive("Points", "size", self.size)
         check_fraction("Points", "opacity", self.opacity)
-        self._set(x=x, y=y)
+        self._set(x=x, y=y, hover=checked_texts("Points", "hover", self.hover, len(x)))
 
     def coordinates(self, x: Axis, y: Axis) -> tuple[Floats, Floats]:
         """The points."""

@@ -36,9 +36,6 @@ GRID = "#E8EBEF"
 PAPER = "#FFFFFF"
 NO_VALUE = "#EEF0F2"
 HATCH = "#A9B0BA"
-BANNER_FILL = "#FEF0C7"
-BANNER_EDGE = "#F0A020"
-BANNER_INK = "#7A2E0E"
 
 # Ordered families on white paper: plasma from its dark end to orange, where it is still readable.
 ORDERED = ("#0D0887", "#4903A0", "#7E03A8", "#A82296", "#CB4679", "#E56B5D", "#F79044")

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tacit.reproduction._comparison import Comparison
     from tacit.reproduction._fingerprint import fingerprint
     from tacit.reproduction._listing import (
+        PAGE_FILE,
+        digest_of_text,
         expected_minutes,
         experiment_ids,
         last_result,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         results_folder,
     )
     from tacit.reproduction._more_seeds import TOO_MANY_SEEDS, Effort
+    from tacit.reproduction._page_record import page_record
     from tacit.reproduction._reference import (
         Reference,
         in_words,
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from tacit.reproduction._settings import parse_seeds, parse_setting, parse_settings
 
 __all__ = [
+    "PAGE_FILE",
     "TOO_MANY_SEEDS",
     "Comparison",
     "Effort",
@@ -40,6 +44,7 @@ __all__ = [
     "Reference",
     "Reproduction",
     "ReproductionError",
+    "digest_of_text",
     "expected_minutes",
     "experiment_ids",
     "find_experiment",
@@ -49,6 +54,7 @@ __all__ = [
     "last_result",
     "list_experiments",
     "load_reference",
+    "page_record",
     "parse_seeds",
     "parse_setting",
     "parse_settings",
@@ -67,6 +73,8 @@ _FILES = {
     "_comparison": ("Comparison",),
     "_fingerprint": ("fingerprint",),
     "_listing": (
+        "PAGE_FILE",
+        "digest_of_text",
         "expected_minutes",
         "experiment_ids",
         "last_result",
@@ -74,6 +82,7 @@ _FILES = {
         "results_folder",
     ),
     "_more_seeds": ("TOO_MANY_SEEDS", "Effort"),
+    "_page_record": ("page_record",),
     "_reference": ("Reference", "in_words", "load_reference", "reference_path"),
     "_registry": ("find_experiment", "place_in_own_file"),
     "_reproduction": ("Reproduction",),

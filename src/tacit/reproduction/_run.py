@@ -19,7 +19,7 @@ from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
 from tacit.reproduction._cell import ExperimentCell
 from tacit.reproduction._changed_code import refuse_changed, words_on_changes
 from tacit.reproduction._fingerprint import fingerprint
-from tacit.reproduction._listing import last_result, results_folder
+from tacit.reproduction._listing import PAGE_FILE, last_result, results_folder
 from tacit.reproduction._more_seeds import (
     BUDGET_SECONDS,
     SEEDS_AT_MOST,
@@ -28,6 +28,7 @@ from tacit.reproduction._more_seeds import (
     OutOfTimeError,
     dataset_of,
 )
+from tacit.reproduction._page_record import claims_text, page_record
 from tacit.reproduction._registry import find_experiment
 from tacit.reproduction._remarks import remarks_on
 from tacit.reproduction._reproduction import Reproduction
@@ -158,7 +159,7 @@ def reproduce(
             warnings=tuple(store.warnings),
             remarks=remarks,
         )
-        _write(reproduction)
+        _write(reproduction, store)
         return reproduction
 
 
@@ -314,13 +315,15 @@ def _counted(outcomes: np.ndarray) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _write(reproduction: Reproduction) -> None:
+def _write(reproduction: Reproduction, store: Store) -> None:
     from tacit.draw import save_both
 
-    for name, record in (
-        ("claims.json", reproduction.record()),
-        ("run.json", reproduction.costs()),
+    costs = json.dumps(reproduction.costs(), indent=1, allow_nan=False, ensure_ascii=False)
+    page = json.dumps(page_record(reproduction, store), allow_nan=False, ensure_ascii=False)
+    for name, text in (
+        ("claims.json", claims_text(reproduction)),
+        ("run.json", f"{costs}\n"),
+        (PAGE_FILE, f"{page}\n"),
     ):
-        text = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False)
-        write_atomically(reproduction.path / name, f"{text}\n".encode())
+        write_atomically(reproduction.path / name, text.encode())
     save_both(reproduction.figure(), reproduction.path / "figure")

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from tacit._errors import UsageError, shown
 from tacit.claims import Claim
+from tacit.statements._erratum import EDITIONS, Erratum
 from tacit.statements._instance import (
     Instance,
     broken_hypotheses,
@@ -16,7 +17,8 @@ from tacit.statements._instance import (
     read_instance,
 )
 from tacit.statements._registry import find_statements
-from tacit.statements._statement import Erratum, Statement
+from tacit.statements._sharpness import Sharpness, sharpness_of
+from tacit.statements._statement import Statement
 from tacit.statements._trial import DrawInstance, Trial, margin_of, try_statement
 
 CORRECTED: Literal["holds with a correction"] = "holds with a correction"
@@ -68,9 +70,14 @@ class Verified:
         caught = all(caught for _, caught in self.mutants)
         return self.verdict == self.expected and shown and caught
 
+    @property
+    def sharpness(self) -> Sharpness | None:
+        """Which changes of its constants the check notices, from the record of the package."""
+        return sharpness_of(self.statement)
+
     def to_dict(self) -> dict[str, Any]:
         """The record in JSON's types."""
-        claim = self.claim.to_dict()
+        claim, sharpness = self.claim.to_dict(), self.sharpness
         return {
             "id": self.statement.id,
             "paper": self.statement.paper,
@@ -88,12 +95,17 @@ class Verified:
                     "place": erratum.place or self.statement.place,
                     "as_printed": erratum.as_printed,
                     "as_corrected": erratum.as_corrected,
+                    "gravity": erratum.gravity,
+                    "right_in": erratum.right_in,
+                    "glyph": erratum.glyph,
+                    "edition": erratum.edition or EDITIONS.get(self.statement.paper, ""),
                     "worst_margin_as_printed": _json_number(trial.margin),
                     "shown": not trial.met,
                 }
                 for erratum, trial in self.printed
             ],
             "mutants": dict(self.mutants),
+            "sharpness": None if sharpness is None else sharpness.to_dict(),
             "claim": claim,
         }
 
