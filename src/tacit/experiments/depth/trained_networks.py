@@ -89,7 +89,7 @@ class TrainedNetworks(Experiment):
         return runs["epoch"].max([dim for dim in runs["epoch"].dims if dim != "point"]).values
 
     def never_rises(
-        self, claim: Claims, name: str, values: xarray.DataArray, along: str, **terms: str
+        self, claim: Claims, name: str, values: xarray.DataArray, along: str, **terms: Any
     ) -> None:
         """Claim that a number of each network is at most that of the next shallower one."""
         steps = (values / values.shift({along: 1})).isel({along: slice(1, None)})
