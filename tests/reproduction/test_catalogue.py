@@ -35,7 +35,9 @@ def test_the_table_says_what_the_class_says(name, tmp_path, monkeypatch):
     assert (kind.id, kind.source) == (name, name)
     assert (kind.figure, kind.summary) == (entry.figure, entry.summary)
     assert kind.paper == entry.group == name.partition("/")[0]
-    assert set(kind.presets) == {"smoke", "quick", "paper"}
+    # `gpu`, where it is there, is what one session on one device affords of `paper`.
+    assert set(kind.presets) - {"gpu"} == {"smoke", "quick", "paper"}
+    assert "gpu" not in kind.presets or entry.gpu
     # Whoever can lack data names them, and nobody else does; at least `paper` then needs them.
     monkeypatch.setenv("TACIT_DATA", str(tmp_path))
     lacking = {p for p in kind.presets if kind.from_preset(p).missing() is not None}

@@ -108,7 +108,7 @@ class DecidedClaims(tuple[Claim, ...]):
 
     __slots__ = ()
 
-    @overload  # type: ignore[override]
+    @overload
     def __getitem__(self, index: SupportsIndex | str) -> Claim: ...
     @overload
     def __getitem__(self, index: slice) -> "DecidedClaims": ...

@@ -3,7 +3,10 @@
 from tacit._signatures import with_readable_signatures
 from tacit.descent._averaged import Averaged
 from tacit.descent._bounded_step import BoundedStep
+from tacit.descent._checkpoint import Checkpoint
 from tacit.descent._clock import AbstractClock, HomogeneousClock
+from tacit.descent._cosine import cosine
+from tacit.descent._coupled_decay import COUPLED, coupled_decay
 from tacit.descent._descend import descend
 from tacit.descent._first_below import FirstBelow
 from tacit.descent._flow import Downhill, FlowState, GradientFlow
@@ -18,6 +21,7 @@ from tacit.descent._problem import (
     LeastSquares,
     LossOrProblem,
     Problem,
+    Stateful,
     Stochastic,
 )
 from tacit.descent._progress import set_progress_place
@@ -29,12 +33,14 @@ from tacit.descent._stop import Outcome, Stop
 from tacit.descent._unrolled import Unrolled
 
 __all__ = [
+    "COUPLED",
     "AbstractClock",
     "AbstractMethod",
     "Advance",
     "Averaged",
     "BoundedCurvature",
     "BoundedStep",
+    "Checkpoint",
     "Cold",
     "DescentResult",
     "Downhill",
@@ -56,11 +62,14 @@ __all__ = [
     "ScheduleResult",
     "StabilisedRungeKutta",
     "Stage",
+    "Stateful",
     "Statistics",
     "Stochastic",
     "Stop",
     "Unrolled",
     "Warm",
+    "cosine",
+    "coupled_decay",
     "descend",
     "lane_keys",
     "log_spaced_steps",

@@ -1,6 +1,7 @@
 """`descend`: the one door to the loop."""
 
 import contextlib
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeAlias, TypeVar, overload
 
@@ -12,6 +13,7 @@ import optax
 from tacit._doors import door, flag, text
 from tacit._types import PRNGKeyArray, PyTree, precise
 from tacit.descent._by_value import ByValue
+from tacit.descent._checkpoint import Checkpoint, keeper_of
 from tacit.descent._checks import (
     PerLane,
     as_problem,
@@ -53,6 +55,7 @@ def descend(
     key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None,
     rate: PerLane | None = None,
     hyperparameters: Mapping[str, PerLane] | None = None,
+    checkpoint: Checkpoint | None = None,
     progress: bool | None = None,
     title: str = "descent",
 ) -> DescentResult[Lanes[M]]: ...
@@ -69,6 +72,7 @@ def descend(
     key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None,
     rate: PerLane | None = None,
     hyperparameters: Mapping[str, PerLane] | None = None,
+    checkpoint: Checkpoint | None = None,
     progress: bool | None = None,
     title: str = "descent",
 ) -> DescentResult[M]: ...
@@ -86,6 +90,7 @@ def descend(
     key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None,
     rate: PerLane | None = None,
     hyperparameters: Mapping[str, PerLane] | None = None,
+    checkpoint: Checkpoint | None = None,
     progress: bool | None = None,
     title: str = "descent",
 ) -> DescentResult[Any]:
@@ -107,6 +112,7 @@ def descend(
       a method made by `optax.inject_hyperparams`:
       `descend(lanes, loss, optax.inject_hyperparams(optax.adam)(1e-3), hyperparameters={"b1":
       [0.8, 0.9]}, stop=Stop(1000))`. They start at these values instead of the method's own.
+    - `checkpoint`: a file from which a descent that was killed goes on; see `Checkpoint`.
     - `progress`: a bar on standard error; None shows it when that is a terminal.
 
     A lane's result does not depend on the lanes beside it; a flow's, and that of a model of more
@@ -162,7 +168,9 @@ def descend(
         rows = first_rows(batch)
         check_program(model, kind, program, rows.params, rows.inputs)
         with progress_bar(progress, title) as show:
-            builder, statistics = run_lanes(batch, rows, limits, steps, times, show)
+            own = dataclasses.replace(inputs, problem=None)  # of the model's arrays, not the data
+            keeper = keeper_of(checkpoint, params, own, batch.hyperparameters, limits, steps)
+            builder, statistics = run_lanes(batch, rows, limits, steps, times, show, keeper)
         return builder.result(lanes, record, statistics, single=single)
 
 

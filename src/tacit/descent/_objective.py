@@ -34,6 +34,11 @@ class LossFunction(eqx.Module):
         return self.function(model, **key)
 
 
+def counts_steps(problem: Any) -> bool:
+    """Whether a problem is told the number of the step."""
+    return getattr(problem, "counts_steps", False)
+
+
 def name_of(problem: Any) -> str:
     """What to call a problem in a message."""
     if isinstance(problem, LossFunction):
@@ -47,13 +52,17 @@ class Objective(eqx.Module):
     problem: Any
     frozen: Any  # the model without its trainable arrays
     key: PRNGKeyArray | None
+    step: Array | None = None
 
     @property
-    def _extra(self) -> dict[str, PRNGKeyArray]:
+    def _extra(self) -> dict[str, Any]:
+        extra: dict[str, Any] = {}
         if getattr(self.problem, "stochastic", False):
             assert self.key is not None  # descend asks for a key
-            return {"key": self.key}
-        return {}
+            extra["key"] = self.key
+        if counts_steps(self.problem):
+            extra["step"] = self.step
+        return extra
 
     def model(self, params: PyTree) -> Any:
         """The whole model."""
@@ -69,6 +78,17 @@ class Objective(eqx.Module):
             loss, gradient = self.problem.loss_and_gradient(self.model(params), **self._extra)
             return loss, eqx.filter(gradient, eqx.is_inexact_array)
         return jax.value_and_grad(self.loss)(params)
+
+    def loss_gradient_and_state(self, params: PyTree) -> tuple[Array, PyTree, PyTree]:
+        """The same, and what of `params` the evaluation itself replaces; None: nothing."""
+        if not hasattr(self.problem, "loss_and_state"):
+            return *self.loss_and_gradient(params), None
+
+        def loss_and_state(params: PyTree) -> tuple[Array, PyTree]:
+            return self.problem.loss_and_state(self.model(params), **self._extra)
+
+        (loss, state), gradient = jax.value_and_grad(loss_and_state, has_aux=True)(params)
+        return loss, gradient, eqx.filter(state, eqx.is_inexact_array)
 
     def residuals(self, params: PyTree) -> Array:
         """The vector whose squares sum to the loss, flattened."""

@@ -5,6 +5,7 @@ from tacit.problems._centred_response import CentredResponse
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
 from tacit.problems._empirical import EmpiricalLoss, SampledLoss, step_weights
 from tacit.problems._finite_response import FiniteResponse, lying_teacher
+from tacit.problems._images import ImageBatches, Images, split_means
 from tacit.problems._lag_weights import (
     adversarial_population_loss,
     half_population_loss,
@@ -46,6 +47,8 @@ __all__ = [
     "EmpiricalLoss",
     "FiniteResponse",
     "FlipFlop",
+    "ImageBatches",
+    "Images",
     "LinearDataLoss",
     "LinearSampledLoss",
     "Mante",
@@ -84,6 +87,7 @@ __all__ = [
     "rational_teacher",
     "response",
     "second_moment_root",
+    "split_means",
     "spread_weights",
     "step_weights",
     "teacher_responses",

@@ -7,6 +7,7 @@ store/
   parts/aside/          files that were not whole parts of this store: kept, never read
   failures/….json       cells that raised, and why
   reserved/             locks on the batches that are being computed
+  scratch/              what batches keep for the case that they are killed: checkpoints
   plan.json             the grid that was last asked for
   accepted.json         codes whose cells the user takes for those of another (--accept-changed)
   results.zarr          that grid as xarray reads it, made from the parts
@@ -23,6 +24,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -383,6 +385,16 @@ class Store:
         self._must_be_writable()
         (self.path / "reserved").mkdir(exist_ok=True)
         return lock(self.path / "reserved" / digest_of(keys), passing=True)
+
+    def scratch(self, keys: Sequence[str]) -> Path:
+        """The folder that the work on these cells may use until they are stored."""
+        return (self.path / "scratch" / digest_of(keys)).absolute()
+
+    def clear_scratch(self, folder: Path) -> None:
+        """Remove such a folder, if it is there."""
+        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):  # there is none, or another one is in it
+            (self.path / "scratch").rmdir()
 
     def reserved_by(self, keys: Sequence[str]) -> str:
         """The number of the process that has reserved these cells."""

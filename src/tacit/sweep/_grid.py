@@ -7,7 +7,8 @@ resumption cut at the same places.
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,13 @@ class Batch:
 
     - `index`: its number among the batches of the grid.
     - `cells`: the swept parameters of each cell, in the order of the grid.
+    - `scratch`: a folder for what must outlast a killed run, such as checkpoints; it need not be
+      there, is the same when the batch is computed again, and is removed once the batch is stored.
     """
 
     index: int
     cells: tuple[Mapping[str, Any], ...]
+    scratch: Path | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_fields(self, index=whole(), cells=each(instance(Mapping), least=0))
@@ -60,7 +64,7 @@ class Batch:
     @door(positions=each(whole(), least=0))
     def only(self, positions: Sequence[int]) -> "Batch":
         """The same batch with some of its cells."""
-        return Batch(self.index, tuple(self.cells[i] for i in positions))
+        return replace(self, cells=tuple(self.cells[i] for i in positions))
 
     @property
     def label(self) -> str:

@@ -254,6 +254,8 @@ class _Sweep:
             self._store.add_failure(cells, failure.message, failure.traceback)
         failures += _together(work.failed_elsewhere)
         self._works.remove(work)
+        if work.batch.scratch is not None:
+            self._store.clear_scratch(work.batch.scratch)
         work.reservation.release()
         self._summary.failed += failures
         if failures:
