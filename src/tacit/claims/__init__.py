@@ -7,13 +7,7 @@ from tacit.claims._compare import CHANGE, Movement, compare, same, seeds_of
 from tacit.claims._evidence import ENOUGH, e_value, seeds_to_decide
 from tacit.claims._family import decide_all
 from tacit.claims._intervals import fraction_interval, median_interval
-from tacit.claims._shown import (
-    DecidedClaims,
-    bound_words,
-    measured_words,
-    seeds_words,
-    verdict_words,
-)
+from tacit.claims._shown import DecidedClaims
 
 __all__ = [
     "CHANGE",
@@ -27,18 +21,14 @@ __all__ = [
     "Movement",
     "Relation",
     "Verdict",
-    "bound_words",
     "compare",
     "decide_all",
     "e_value",
     "fraction_interval",
-    "measured_words",
     "median_interval",
     "same",
     "seeds_of",
     "seeds_to_decide",
-    "seeds_words",
-    "verdict_words",
 ]
 
 with_readable_signatures(globals(), __all__)

@@ -3,7 +3,7 @@
 import sys
 from typing import TYPE_CHECKING
 
-from tacit.claims import bound_words, measured_words, seeds_words
+from tacit.claims._shown import bound_words, measured_words, seeds_words
 from tacit.cli._text import marked, plain
 from tacit.reproduction import TOO_MANY_SEEDS, Reproduction
 

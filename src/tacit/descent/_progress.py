@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from tacit._doors import door, text
 from tacit._notebook import in_notebook
 
 _WIDE = 100  # columns of a terminal that has room for the losses too
@@ -33,6 +34,7 @@ def loss_range(loss: np.ndarray) -> str:
 _place = ""
 
 
+@door(words=text)
 def set_progress_place(words: str) -> None:
     """Say where in a larger run the descents of this process stand: "batch 3/9"."""
     global _place

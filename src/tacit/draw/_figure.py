@@ -16,6 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from tacit._doors import each, instance, text, whole
+from tacit._doors import path as check_path
 from tacit.draw._axis import Axis
 from tacit.draw._checks import check_choice, check_listed, check_positive, check_words
 from tacit.draw._heatmap import Heatmap
@@ -207,6 +208,7 @@ class Figure:
         """Write it to a file, as its ending says: .png, .svg or .pdf."""
         from tacit.draw._save import save_figure
 
+        check_path("path", path)
         return save_figure(self, Path(path))
 
     def show(self) -> None:

@@ -10,7 +10,8 @@ from typing import Any, Literal
 from tacit._doors import SEEDS, door, flag, function, whole
 from tacit._errors import UsageError, shown
 from tacit._notebook import few_lines, html_table
-from tacit.claims import Claim, bound_words
+from tacit.claims import Claim
+from tacit.claims._shown import bound_words
 from tacit.statements._erratum import EDITIONS, Erratum
 from tacit.statements._instance import (
     Instance,
