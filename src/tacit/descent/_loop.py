@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from tacit._types import Array, PyTree
+from tacit.descent._checkpoint import Keeper, flat, unflat
 from tacit.descent._plan import Packing, Plan, ProgramCosts
 from tacit.descent._programs import PROGRAMS_KEPT, Recent, run_compiled
 from tacit.descent._progress import Progress
@@ -63,6 +64,7 @@ def run_lanes(
     record_steps: np.ndarray,
     record_times: np.ndarray | None,
     show: Progress,
+    keeper: Keeper | None = None,
 ) -> tuple[ResultBuilder, Statistics]:
     """Segments until every lane has ended; ended ones are taken out when the rest fit a bucket."""
     began = time.perf_counter()
@@ -77,6 +79,13 @@ def run_lanes(
         _COSTS.get((jax.tree.structure((program, inputs)), plan.pauses), ProgramCosts)
     )
     clock, sizes, segments, lane_steps = 0, set(), 0, 0
+    stored = None if keeper is None else keeper.load()
+    if stored is not None:
+        clock, plan.recorded = int(stored["clock"]), int(stored["recorded"])
+        members = stored["members"]
+        inputs = _take_inputs(program, batch.inputs, members)
+        lanes = jax.device_put(unflat("lanes", stored, lanes), may_alias=False)
+        builder.restore(stored, lanes, program.method.report(lanes.state))
     while True:
         pauses, due = plan.segment(clock)
         sizes.add(members.size)
@@ -92,8 +101,8 @@ def run_lanes(
             plan.learn(int(now) - clock, seconds)
         lane_steps += int(before.sum()) * (int(now) - clock)
         clock, segments = int(now), segments + 1
-        builder.add_records(members, seen, due)
         running = status == Outcome.running
+        builder.add_records(members, seen, due, ended=not running.all())
         done = count - np.unique(members[running]).size
         show(
             done=done,
@@ -115,6 +124,10 @@ def run_lanes(
             kept = np.argsort(~running, kind="stable")[:bucket]
             members = members[kept]
             lanes, inputs = _take(lanes, kept), _take_inputs(program, inputs, kept)
+        if keeper is not None and keeper.due():
+            place = {"clock": clock, "recorded": plan.recorded, "members": members}
+            state = flat("lanes", lanes) | builder.stored()
+            keeper.save({name: np.asarray(value) for name, value in place.items()} | state)
     if record_times is not None:
         builder.add_timed_records(
             record_times,
