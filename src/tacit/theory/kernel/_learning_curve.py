@@ -33,9 +33,7 @@ class LearningCurve:
     largest_rate: float
 
 
-@door(
-    answer="any", gram=real(), x=real(), y=real(), rate=number(above=0), start=real(), x_test=real()
-)
+@door(answer="any", gram=real(), x=real(), y=real(), rate=number(), start=real(), x_test=real())
 def learning_curve(
     gram: ArrayLike,
     x: ArrayLike,

@@ -75,7 +75,7 @@ def kappa(
     nu_w=number(),
     nu_f=number(),
     nu_c=number(),
-    at=number(above=0),
+    at=number(),
 )
 def threshold(
     target: ArrayLike,
