@@ -94,7 +94,7 @@ def test_errata_are_written(tacit, monkeypatch):
 
 
 def test_sharpness_is_a_column_and_in_the_object(tacit):
-    done = tacit("verify", "memoryless/lemma3.2", "depth/theorem4.3", "--instances", "1", "--json")
+    done = tacit("verify", "memoryless/lemma6.3", "depth/theorem4.3", "--instances", "1", "--json")
     exact, loose = (one["sharpness"] for one in json.loads(done.stdout)["statements"])
     assert exact["worst"] == 0.001
     assert (exact["constants"], exact["loose"]) == (exact["sharp"], [])
@@ -113,7 +113,7 @@ def test_sharpness_is_written_and_measured(tacit):
         assert tacit("verify", name, "--sharpness", "record.json").returncode == 0
     found = json.loads(record.read_text())["statements"]
     assert list(found) == ["lowdim/equationC.61", "memoryless/lemma3.2"]
-    assert found["lowdim/equationC.61"]["constants"] == {"factor": 0.03}
+    assert found["lowdim/equationC.61"]["constants"] == {"factor": 0.001}
 
 
 @pytest.mark.parametrize(

@@ -356,3 +356,18 @@ def test_packing_weighs_a_compilation_against_what_it_saves():
     assert packing.bucket(600, 300, clock=5000) == 600  # they do not fit
     packing.programs.sizes.add(150)
     assert packing.bucket(600, 30, clock=1000) == 150  # a program that is there costs nothing
+
+
+def test_patience_is_the_number_of_steps_without_progress():
+    """Progress of a tenth a step until 3, then none: patience counts from the last progress."""
+
+    def loss(x):
+        return jnp.where(x > 0.65, x, 0.65)
+
+    def run(patience):
+        stop = Stop(40, patience=patience, progress=1e-3)
+        return descend(np.float64(1.0), loss, optax.sgd(0.1), stop=stop)
+
+    for patience in (1, 5):
+        result = run(patience)
+        assert (result.outcome, int(result.steps)) == ("stalled", 4 + patience)

@@ -1,5 +1,6 @@
-"""Data sets by canonical address and checksum, or from a local copy (`TACIT_DATA`)."""
+"""Data sets by canonical address and checksum: a local copy (`TACIT_DATA`), or fetched."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.data._cifar import (
     CIFAR10,
     CIFAR10_ARCHIVE,
@@ -28,6 +29,21 @@ from tacit.data._sst2 import SST2, SST2_CASED, LabelledSentences, read_labelled,
 from tacit.data._synthetic_images import synthetic_images
 from tacit.data._synthetic_recording import synthetic_recording
 
+SOURCES = {
+    source.name: source
+    for source in (
+        M1_FLINT,
+        S1_CHOWDHURY,
+        SST2,
+        SST2_CASED,
+        GLOVE,
+        GLOVE_SST,
+        CIFAR10_ARCHIVE,
+        CIFAR100_ARCHIVE,
+    )
+}
+"""Every data set by its name, for `tacit data`."""
+
 __all__ = [
     "CIFAR10",
     "CIFAR10_ARCHIVE",
@@ -38,6 +54,7 @@ __all__ = [
     "IMAGE_SETS",
     "M1_FLINT",
     "S1_CHOWDHURY",
+    "SOURCES",
     "SST2",
     "SST2_CASED",
     "DataMissingError",
@@ -65,3 +82,5 @@ __all__ = [
     "word_vectors",
     "word_vectors_missing",
 ]
+
+with_readable_signatures(globals(), __all__)

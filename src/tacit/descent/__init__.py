@@ -1,5 +1,6 @@
 """Descent: the only loop. It moves any pytree down any loss, thousands of small models at once."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.descent._averaged import Averaged
 from tacit.descent._bounded_step import BoundedStep
 from tacit.descent._checkpoint import Checkpoint
@@ -23,6 +24,7 @@ from tacit.descent._problem import (
     Stateful,
     Stochastic,
 )
+from tacit.descent._progress import set_progress_place
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
 from tacit.descent._schedule import Cold, ScheduleResult, Stage, Warm, run_schedule
@@ -72,4 +74,7 @@ __all__ = [
     "lane_keys",
     "log_spaced_steps",
     "run_schedule",
+    "set_progress_place",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 import optax
 
+from tacit._doors import door, flag, text
 from tacit._types import PRNGKeyArray, PyTree, precise
 from tacit.descent._by_value import ByValue
 from tacit.descent._checkpoint import Checkpoint, keeper_of
@@ -77,6 +78,7 @@ def descend(
 ) -> DescentResult[M]: ...
 
 
+@door(answer="any", progress=flag, title=text)
 @precise
 def descend(
     model: Any,

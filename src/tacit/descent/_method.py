@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from tacit._doors import door, having
 from tacit._types import Array, PyTree
 from tacit.descent._by_value import ByValue
 from tacit.descent._objective import Objective
@@ -81,6 +82,7 @@ class OptaxMethod(AbstractMethod):
 
     _transformation: ByValue[optax.GradientTransformation] = eqx.field(static=True)
 
+    @door(transformation=having("init", "update"))
     def __init__(self, transformation: optax.GradientTransformation) -> None:
         self._transformation = ByValue(transformation)
 

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
+from tacit._doors import check_fields, function
 from tacit._types import Array, PRNGKeyArray, PyTree
 
 
@@ -16,6 +17,9 @@ class LossFunction(eqx.Module):
     """A bare loss function as a problem; it is stochastic when it takes `key`."""
 
     function: Callable[..., Array]
+
+    def __check_init__(self) -> None:
+        check_fields(self, function=function)
 
     @property
     def stochastic(self) -> bool:

@@ -9,6 +9,7 @@ save_svg(figure, "figure.svg")
 ```
 """
 
+from tacit._signatures import with_readable_signatures
 from tacit.draw._axis import Axis
 from tacit.draw._figure import Figure, Panel
 from tacit.draw._heatmap import Heatmap
@@ -58,3 +59,5 @@ __all__ = [
     "to_plotly",
     "to_web",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -5,16 +5,19 @@ written is what both show: write W₀, not $W_0$.
 """
 
 import math
+import os
 import re
 import string
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
+from tacit._doors import each, instance, text, whole
 from tacit.draw._axis import Axis
-from tacit.draw._checks import check_choice, check_positive
+from tacit.draw._checks import check_choice, check_listed, check_positive, check_words
 from tacit.draw._heatmap import Heatmap
 from tacit.draw._marks import Mark
 
@@ -50,7 +53,13 @@ class Panel:
     ours: Sequence[Mark] = ()
 
     def __post_init__(self) -> None:
+        text("Panel.title", self.title)
+        check_words("Panel", note=self.note)
         check_choice("Panel", "legend", self.legend, LEGENDS)
+        instance(Axis)("Panel.x", self.x)
+        instance(Axis)("Panel.y", self.y)
+        for name, given in (("marks", self.marks), ("ours", self.ours)):
+            each(instance(Mark), least=0)(f"Panel.{name}", given)
         object.__setattr__(self, "ours", tuple(self.ours))
         object.__setattr__(self, "marks", (*_without(self.marks, self.ours), *self.ours))
         for mark in self.marks:
@@ -156,16 +165,24 @@ class Figure:
     main: int = 0
 
     def __post_init__(self) -> None:
+        text("Figure.title", self.title)
+        text("Figure.caption", self.caption)
+        check_words("Figure", notice=self.notice)
+        for name, given in (("panels", self.panels), ("ours", self.ours)):
+            each(instance(Panel), least=0)(f"Figure.{name}", given)
+        if self.columns is not None:
+            whole(-100, 100)("Figure.columns", self.columns)
+            if self.columns < 1:
+                raise ValueError(
+                    f"Figure.columns: received {self.columns}, it must be at least 1; leave it out "
+                    "to let the figure choose"
+                )
+        check_listed("Figure", "size", self.size)
         object.__setattr__(self, "ours", tuple(self.ours))
         object.__setattr__(self, "panels", (*_without(self.panels, self.ours), *self.ours))
         if not self.panels:
             raise ValueError(
                 "Figure.panels: received none, there must be at least one; add a Panel"
-            )
-        if self.columns is not None and self.columns < 1:
-            raise ValueError(
-                f"Figure.columns: received {self.columns}, it must be at least 1; leave it out to "
-                "let the figure choose"
             )
         if self.notice is not None and not self.notice.strip():
             raise ValueError(
@@ -185,6 +202,33 @@ class Figure:
                 )
             for part in self.size:
                 check_positive("Figure", "size", part)
+
+    def save(self, path: "str | os.PathLike[str]") -> Path:
+        """Write it to a file, as its ending says: .png, .svg or .pdf."""
+        from tacit.draw._save import save_figure
+
+        return save_figure(self, Path(path))
+
+    def show(self) -> None:
+        """Show it: in a notebook below the cell, else in the system's viewer of pictures."""
+        from tacit.draw._shown import show
+
+        show(self)
+
+    def __repr__(self) -> str:
+        from tacit.draw._shown import figure_text
+
+        return figure_text(self)
+
+    def _repr_png_(self) -> bytes:
+        from tacit.draw._shown import png_bytes
+
+        return png_bytes(self)
+
+    def _repr_html_(self) -> str:
+        from tacit.draw._shown import figure_html
+
+        return figure_html(self)
 
     def with_notice(self, text: str | None) -> "Figure":
         """The same figure with another notice, or with none."""

@@ -13,6 +13,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit._doors import flag, text
 from tacit.draw._axis import Axis, Floats
 from tacit.draw._checks import (
     check_choice,
@@ -20,6 +21,7 @@ from tacit.draw._checks import (
     check_increasing,
     check_lengths,
     check_positive,
+    check_words,
     checked_array,
     checked_number,
     checked_texts,
@@ -90,6 +92,7 @@ class Line(Mark):
         x, y = checked_array("Line", "x", self.x), checked_array("Line", "y", self.y)
         check_lengths("Line", x=x, y=y)
         hex_of(self.colour, owner="Line")
+        check_words("Line", label=self.label)
         check_choice("Line", "style", self.style, STYLES)
         check_choice("Line", "marker", self.marker, (None, *MARKERS))
         check_positive("Line", "width", self.width)
@@ -120,7 +123,9 @@ class Points(Mark):
         x, y = checked_array("Points", "x", self.x), checked_array("Points", "y", self.y)
         check_lengths("Points", x=x, y=y)
         hex_of(self.colour, owner="Points")
+        check_words("Points", label=self.label)
         check_choice("Points", "marker", self.marker, MARKERS)
+        flag("Points.filled", self.filled)
         check_positive("Points", "size", self.size)
         check_fraction("Points", "opacity", self.opacity)
         self._set(x=x, y=y, hover=checked_texts("Points", "hover", self.hover, len(x)))
@@ -152,6 +157,7 @@ class Band(Mark):
                 f"{high[first]:g}, it must not exceed high; swap them"
             )
         hex_of(self.colour, owner="Band")
+        check_words("Band", label=self.label)
         self._set(x=x, low=low, high=high)
 
     def coordinates(self, x: Axis, y: Axis) -> tuple[Floats, Floats]:
@@ -171,6 +177,7 @@ class VerticalRule(Mark):
 
     def __post_init__(self) -> None:
         hex_of(self.colour, owner="VerticalRule")
+        check_words("VerticalRule", label=self.label)
         check_choice("VerticalRule", "style", self.style, STYLES)
         self._set(x=checked_number("VerticalRule", "x", self.x))
 
@@ -191,6 +198,7 @@ class HorizontalRule(Mark):
 
     def __post_init__(self) -> None:
         hex_of(self.colour, owner="HorizontalRule")
+        check_words("HorizontalRule", label=self.label)
         check_choice("HorizontalRule", "style", self.style, STYLES)
         self._set(y=checked_number("HorizontalRule", "y", self.y))
 
@@ -212,6 +220,7 @@ class Text(Mark):
 
     def __post_init__(self) -> None:
         hex_of(self.colour, owner="Text")
+        text("Text.text", self.text)
         check_choice("Text", "anchor", self.anchor, ANCHORS)
         x, y = checked_number("Text", "x", self.x), checked_number("Text", "y", self.y)
         self._set(x=x, y=y)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit._doors import door, instance
 from tacit.draw._axis import Axis
 from tacit.draw._figure import Figure, Panel
 from tacit.draw._key import key_marks, y_labels
@@ -45,6 +46,7 @@ _SAMPLE = 24  # points that a line's sample takes in a legend
 _FINE = 1e8  # a log axis over a larger ratio has no room for minor ticks
 
 
+@door(figure=instance(Figure))
 def to_matplotlib(figure: Figure) -> "Sheet":
     """The figure as a Matplotlib figure on an Agg canvas."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tacit._doors import each, text
+
 Label = str | Mapping[Any, str] | Callable[..., str | None] | None
 """How lines are labelled: see `median_lines`."""
 
@@ -88,21 +90,32 @@ class OneLine:
         )
 
     def _words(self, label: Label) -> str | None:
+        if label is not None and not isinstance(label, str | Mapping) and not callable(label):
+            raise ValueError(f"label: received {label!r}, it must be text, a mapping or a function")
         if label is None or isinstance(label, Mapping):
             known: Mapping[Any, str] = label or {}
             return ", ".join(str(known.get(v, v)) for v in self.labels.values()) or None
-        return label.format(**self.labels) if isinstance(label, str) else label(**self.labels)
+        if not isinstance(label, str):
+            return label(**self.labels)
+        try:
+            return label.format(**self.labels)
+        except (KeyError, IndexError, ValueError) as error:
+            raise ValueError(
+                f"label: received {label!r}, the names in it must be among {list(self.labels)}"
+            ) from error
 
 
 def split(values: Labelled, x: str, by: str | Sequence[str]) -> Iterator[OneLine]:
     """One table of runs for every combination of labels along `by`."""
+    each(text, least=0)("by", (by,) if isinstance(by, str) else by)
     names = (by,) if isinstance(by, str) else tuple(by)
     if x in names:
         raise ValueError(f"by: received {list(names)}, which has {x!r}, the axis itself")
     for name in (x, *names):
         if name not in values.dims:
             raise ValueError(
-                f"values: received an array over {list(values.dims)}, without {name!r}"
+                f"values: received an array over {list(values.dims)}, without {name!r}, which x or "
+                "by asks for"
             )
     labels_of_x = np.asarray(values[x].values)
     if labels_of_x.dtype.kind not in "biuf":

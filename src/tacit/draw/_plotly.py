@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit._doors import door, instance
 from tacit.draw._axis import Axis
 from tacit.draw._checks import check_choice
 from tacit.draw._figure import Figure
@@ -29,6 +30,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-seri
 _CONFIG = {"displayModeBar": False}
 
 
+@door(figure=instance(Figure))
 def to_html(figure: Figure, *, include_plotlyjs: bool | str = False) -> str:
     """The figure as a div for a page.
 
@@ -45,6 +47,7 @@ def to_html(figure: Figure, *, include_plotlyjs: bool | str = False) -> str:
     )
 
 
+@door(figure=instance(Figure))
 def to_plotly(figure: Figure) -> Any:
     """The figure as a Plotly figure (`plotly.graph_objects.Figure`).
 

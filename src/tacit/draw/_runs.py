@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from tacit._doors import door, flag, having, number, text
 from tacit.draw._marks import Band, Line, Mark, Points
 from tacit.draw._one_line import Label, Labelled, split
 from tacit.draw._palette import Colour
 
 
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text)
 def median_lines(
     values: Labelled,
     x: str,
@@ -44,6 +46,7 @@ def median_lines(
     return _summary_lines(values, x, _quartiles, by, label, colour, style, band, marker)
 
 
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text, errors=number(0))
 def mean_lines(
     values: Labelled,
     x: str,
@@ -64,6 +67,7 @@ def mean_lines(
     return _summary_lines(values, x, summary, by, label, colour, style, band, marker)
 
 
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text)
 def lines(
     values: Labelled,
     x: str,
@@ -89,6 +93,7 @@ def lines(
     return marks
 
 
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text)
 def range_lines(
     values: Labelled,
     x: str,
@@ -106,6 +111,13 @@ def range_lines(
     return _summary_lines(values, x, _median_and_range, by, label, colour, style, True, None)
 
 
+@door(
+    answer="any",
+    values=having("dims", "sel", "transpose"),
+    x=text,
+    size=number(above=0),
+    opacity=number(0, 1),
+)
 def run_points(
     values: Labelled,
     x: str,
@@ -147,6 +159,7 @@ def _summary_lines(
             if counted.size:
                 low[row], middle[row], high[row] = summary(counted)
         look, banded = line.look(place, label, colour, style), line.choose("band", band)
+        flag("band", banded)
         if banded:
             marks.append(Band(line.x, low, high, colour=look["colour"]))
         told = tuple(line.counts(row) for row in range(len(line.x)))

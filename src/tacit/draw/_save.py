@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit._doors import door, instance, path
 from tacit._files import write_atomically
 from tacit.draw._checks import check_choice
 from tacit.draw._figure import Figure
@@ -22,16 +23,19 @@ WIDTHS = {"single": 3.4, "double": 7.0}
 """How wide a figure is in a journal of two columns, in inches."""
 
 
+@door(figure=instance(Figure), path=path)
 def save_png(figure: Figure, path: str | Path) -> Path:
     """Write the figure as a PNG."""
     return _write(to_matplotlib(figure), figure, Path(path), "png")
 
 
+@door(figure=instance(Figure), path=path)
 def save_svg(figure: Figure, path: str | Path) -> Path:
     """Write the figure as an SVG, text as outlines, without a date."""
     return _write(to_matplotlib(figure), figure, Path(path), "svg")
 
 
+@door(figure=instance(Figure), stem=path)
 def save_both(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
     """Write `stem.png` and `stem.svg`; the layout, which takes longest, is made once."""
     png, svg = save_all(figure, stem, ("png", "svg"))
@@ -46,17 +50,33 @@ def save_all(figure: Figure, stem: str | Path, kinds: Sequence[str]) -> list[Pat
     return [_write(sheet, figure, Path(f"{stem}.{kind}"), kind) for kind in kinds]
 
 
-def _write(sheet: "Sheet", figure: Figure, path: Path, kind: str) -> Path:
+def save_figure(figure: Figure, path: Path) -> Path:
+    """Write the figure as the file's ending says."""
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in FORMATS:
+        raise ValueError(
+            f"path: received {str(path)!r}, it must end in one of "
+            + ", ".join(f".{known}" for known in FORMATS)
+        )
+    return _write(to_matplotlib(figure), figure, path, kind)
+
+
+def as_bytes(sheet: "Sheet", figure: Figure, kind: str) -> bytes:
+    """The file's contents."""
     metadata: dict[str, Any] = dict.fromkeys(_UNSAID[kind])
     if kind != "png":
         metadata["Title"] = figure.title
-    path.parent.mkdir(parents=True, exist_ok=True)
     content = io.BytesIO()
     with style():
         # Not `savefig`, which would draw everything again for a layout that is already made.
         _print(sheet, kind)(content, metadata=metadata)
     data = content.getvalue()
-    write_atomically(path, with_steady_names(data) if kind == "svg" else data)
+    return with_steady_names(data) if kind == "svg" else data
+
+
+def _write(sheet: "Sheet", figure: Figure, path: Path, kind: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, as_bytes(sheet, figure, kind))
     return path
 
 

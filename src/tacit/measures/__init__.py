@@ -1,5 +1,6 @@
 """Measures: arrays in, numbers or spectra out, in the namespace of their input."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.measures._balancedness import balancedness, factor_balancedness
 from tacit.measures._change import (
     change_singular_values,
@@ -80,3 +81,5 @@ __all__ = [
     "truncations",
     "with_truncated_change",
 ]
+
+with_readable_signatures(globals(), __all__)

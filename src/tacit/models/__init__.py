@@ -3,6 +3,7 @@
 Networks that read images act on a batch, since batch normalisation does.
 """
 
+from tacit._signatures import with_readable_signatures
 from tacit.models._deep_factorisation import DeepFactorisation
 from tacit.models._dense import Dense, Symmetric
 from tacit.models._diagonal import ConjugatePairs, Diagonal
@@ -62,3 +63,5 @@ __all__ = [
     "xavier_gated",
     "xavier_linear_rnn",
 ]
+
+with_readable_signatures(globals(), __all__)

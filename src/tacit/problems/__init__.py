@@ -1,5 +1,6 @@
 """Problems: what is to be learned, with its loss and, where there is one, its known solution."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.problems._centred_response import CentredResponse
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
 from tacit.problems._empirical import EmpiricalLoss, SampledLoss, step_weights
@@ -93,3 +94,5 @@ __all__ = [
     "weighted_population_loss",
     "with_noise",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -7,6 +7,8 @@ that `tacit list` imports none of what runs need.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from tacit._signatures import with_readable_signatures
+
 if TYPE_CHECKING:
     from tacit.reproduction._catalogue import Entry
     from tacit.reproduction._cell import free_programs
@@ -97,6 +99,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
     globals()[name] = value
+    with_readable_signatures(globals(), (name,))
     return value
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit._errors import UsageError
-from tacit.claims import SEED, VERDICTS, Claim
+from tacit.claims import SEED, VERDICTS, DecidedClaims
 from tacit.experiments import Experiment
 from tacit.reproduction._comparison import Comparison, compared
 from tacit.reproduction._digest import Digest, digest_of
@@ -34,7 +34,7 @@ class Reproduction:
 
     - `experiment`, `preset`: what was run; the experiment holds its parameters.
     - `dataset`: the cells of this experiment, as an `xarray.Dataset`.
-    - `claims`: decided from the dataset.
+    - `claims`: decided from the dataset; by number, or by name: `claims["k = 11: extrapolates"]`.
     - `outcomes`: how many cells ended how.
     - `efforts`: what each undecided claim would take, by its name.
     - `rounding`: what the rounding errors of its cells depend on: processor and packages.
@@ -49,7 +49,7 @@ class Reproduction:
     experiment: Experiment
     preset: str
     dataset: "xarray.Dataset"
-    claims: tuple[Claim, ...]
+    claims: DecidedClaims
     outcomes: Mapping[str, int]
     efforts: Mapping[str, Effort]
     rounding: str
@@ -58,6 +58,16 @@ class Reproduction:
     summary: SweepSummary
     warnings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        from tacit.reproduction._shown import reproduction_text
+
+        return reproduction_text(self)
+
+    def _repr_html_(self) -> str:
+        from tacit.reproduction._shown import reproduction_html
+
+        return reproduction_html(self)
 
     @property
     def as_expected(self) -> bool | None:

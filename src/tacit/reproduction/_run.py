@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit._doors import door, flag, function, having, number, whole
 from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within, remove_stale
-from tacit.claims import SEED, Claim
+from tacit.claims import SEED, Claim, DecidedClaims
 from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
 from tacit.reproduction._cell import ExperimentCell
 from tacit.reproduction._changed_code import refuse_changed, words_on_changes
 from tacit.reproduction._fingerprint import fingerprint
+from tacit.reproduction._kept import keep_other
 from tacit.reproduction._listing import PAGE_FILE, last_result, results_folder
 from tacit.reproduction._more_seeds import (
     BUDGET_SECONDS,
@@ -45,6 +47,17 @@ class ReproductionError(RuntimeError):
     """A run without any result: every batch failed. Its notes hold the first traceback."""
 
 
+@door(
+    answer="any",
+    fresh=flag,
+    accept_changed=flag,
+    until_decided=flag,
+    budget=number(0, infinite=True),
+    seeds_at_most=whole(1),
+    retries=whole(),
+    progress=function,
+    executor=having("submit"),
+)
 def reproduce(
     experiment: str | type[Experiment] | Experiment,
     *,
@@ -294,10 +307,10 @@ def _check_results(
         raise error
 
 
-def _decided(experiment: Experiment, dataset: "xarray.Dataset") -> tuple[Claim, ...]:
+def _decided(experiment: Experiment, dataset: "xarray.Dataset") -> DecidedClaims:
     """The claims, if that is what they are, each under a name of its own."""
     made: Any = experiment.claims(dataset)
-    claims = tuple(made) if isinstance(made, Iterable) else (made,)
+    claims = DecidedClaims(made if isinstance(made, Iterable) else (made,))
     wrong = [claim for claim in claims if not isinstance(claim, Claim)]
     if wrong:
         raise UsageError(
@@ -318,6 +331,7 @@ def _counted(outcomes: np.ndarray) -> dict[str, int]:
 def _write(reproduction: Reproduction, store: Store) -> None:
     from tacit.draw import save_both
 
+    keep_other(reproduction.path, reproduction.preset)
     costs = json.dumps(reproduction.costs(), indent=1, allow_nan=False, ensure_ascii=False)
     page = json.dumps(page_record(reproduction, store), allow_nan=False, ensure_ascii=False)
     for name, text in (

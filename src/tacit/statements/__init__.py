@@ -6,6 +6,7 @@ is loaded when one of its statements is asked for.
 """
 
 from tacit._errors import UsageError
+from tacit._signatures import with_readable_signatures
 from tacit.statements._errata import errata_page
 from tacit.statements._erratum import EDITIONS, GRAVITIES, Erratum
 from tacit.statements._instance import Instance, draw_instance, read_instance
@@ -58,3 +59,5 @@ __all__ = [
     "try_statement",
     "verify",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from tacit._doors import SEEDS, door, flag, function, whole
 from tacit._errors import UsageError, shown
-from tacit.claims import Claim
+from tacit._notebook import few_lines, html_table
+from tacit.claims import Claim, bound_words
 from tacit.statements._erratum import EDITIONS, Erratum
 from tacit.statements._instance import (
     Instance,
@@ -118,6 +120,20 @@ class Verification:
     seed: int
     seconds: float
 
+    def __repr__(self) -> str:
+        ranked = sorted(self.statements, key=lambda one: one.as_expected)
+        return few_lines(self._headline(), (" · ".join(_row(one)[:3]) for one in ranked))
+
+    def _repr_html_(self) -> str:
+        headers = ("statement", "verdict", "worst margin", "instances", "place")
+        return html_table(headers, map(_row, self.statements), caption=self._headline())
+
+    def _headline(self) -> str:
+        good = sum(one.as_expected for one in self.statements)
+        words = "as expected" if self.as_expected else f"{good} as expected"
+        noun = "statement" if len(self.statements) == 1 else "statements"
+        return f"Verification: {len(self.statements)} {noun}, {words} (seed {self.seed})"
+
     @property
     def as_expected(self) -> bool:
         """Whether every statement came out as expected."""
@@ -133,6 +149,14 @@ class Verification:
         }
 
 
+@door(
+    answer="any",
+    instances=whole(1),
+    seed=whole(0, SEEDS),
+    mutations=flag,
+    progress=function,
+    draw=function,
+)
 def verify(
     *targets: str | Statement,
     instances: int | None = None,
@@ -288,6 +312,13 @@ def _claim(statement: Statement, trial: Trial) -> Claim:
         because=statement.because,
         samples=trial.instances,
     )
+
+
+def _row(one: Verified) -> tuple[str, str, str, str, str]:
+    """What a line on a statement says."""
+    verdict = one.verdict if one.as_expected else f"{one.verdict}, expected: {one.expected}"
+    margin = f"{one.claim.measured:.3g} {bound_words(one.claim)}"
+    return one.statement.id, verdict, margin, str(one.claim.samples), one.statement.place
 
 
 def _json_number(value: float) -> float | str:

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit._doors import door, each, flag, instance, path, text
 from tacit._files import (
     FileKindError,
     WriteError,
@@ -80,6 +81,7 @@ class Store:
     found and set aside or passed over.
     """
 
+    @door(path=path, read_only=flag)
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -112,6 +114,7 @@ class Store:
         self.refresh()
 
     @classmethod
+    @door(path=path, read_only=flag)
     def existing(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> "Store":
         """The store that is in a folder, whosever it is; a `StoreError` if there is none."""
         manifest = Path(os.path.expanduser(path)) / MANIFEST
@@ -187,6 +190,7 @@ class Store:
         where = self._index.where
         return [position for position, key in enumerate(keys) if key not in where]
 
+    @door(cell=instance(Mapping))
     def locate(self, cell: Mapping[str, Any]) -> tuple[str, int] | None:
         """The part that holds a cell and the row in it, if it is stored."""
         return self._index.where.get(self.identity.key(cell))
@@ -282,6 +286,12 @@ class Store:
 
     # Writing
 
+    @door(
+        answer="any",
+        cells=each(instance(Mapping)),
+        arrays=instance(Mapping),
+        provenance=instance(Mapping),
+    )
     def add(
         self,
         cells: Sequence[Mapping[str, Any]],
@@ -396,6 +406,7 @@ class Store:
         names = os.listdir(reserved) if reserved.is_dir() else []
         return sum(is_held(reserved / name) for name in names)
 
+    @door(cells=each(instance(Mapping), least=0), message=text, traceback=text)
     def add_failure(self, cells: Sequence[Mapping[str, Any]], message: str, traceback: str) -> str:
         """Keep the error of cells that raised; returns the name of the record."""
         self._must_be_writable()

@@ -42,13 +42,13 @@ MILESTONES = (5_000, 10_000, 15_000, 30_000)  # of the learning rate (appendix B
 
 ANY_START = (
     "the literal teacher's Hankel singular values fall over seven decades: Adam ends where three "
-    "of its five modes are learned, from any start; that decides the error, and at a "
-    "tenth the larger start is the quicker one as often as not"
+    "of its five modes are learned, from any start; that decides the error, and for "
+    "one of 0.1 the larger start is the quicker one as often as not"
 )
 
 LARGE = (
-    "a tenth is good for this teacher: Adam hardly ever gets to 0.01, and under flow, where lengths "
-    "beyond 20 are four apart and hide two lags, 95 of 162 students need them at 0.01"
+    "a tenth is good for this teacher: Adam hardly ever gets to 0.01; under flow lengths beyond 20 "
+    "are four apart and hide two lags, which 95 of 162 students need at 0.01"
 )
 
 ALIKE = (

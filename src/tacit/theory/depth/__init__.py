@@ -1,5 +1,6 @@
 """Deep matrix completion: limits of gradient flow on products of factors (the paper `depth`)."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.theory.depth._block_diagonal import LimitSpectrum, escape_time, limit_singular_values
 from tacit.theory.depth._bounds import (
     LazyBound,
@@ -45,3 +46,5 @@ __all__ = [
     "reduced_flow",
     "vanishing_limit",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -2,10 +2,19 @@
 
 import numpy as np
 
+from tacit._doors import door, numbers, whole
 from tacit.theory.depth._block_diagonal import limit_singular_values
 from tacit.theory.depth._family import Number, Numbers
 
 
+@door(
+    depth=whole(2),
+    scale=numbers(above=0),
+    ratio=numbers(1, infinite=True),
+    blocks=whole(2),
+    block_size=whole(1),
+    target=numbers(above=0),
+)
 def limit_effective_rank(
     *,
     depth: int,
@@ -33,6 +42,7 @@ def limit_effective_rank(
     return np.exp(-p * np.log(p) - (blocks - 1) * q * logs)
 
 
+@door(depth=whole(2), product_scale=numbers(above=0), blocks=whole(2), target=numbers(above=0))
 def halfway_ratio(
     *, depth: int, product_scale: Numbers, blocks: int, target: float = 1.0
 ) -> Number:
