@@ -90,8 +90,9 @@ def split_means(
 ) -> Callable[[ImageClassifier], Float[Array, "split what"]]:
     """A measure: mean loss and share told right, of the first `most` images of each split."""
     few = min(most, len(train))
-    pairs = ((train.pixels[:few], test.pixels[:most]), (train.labels[:few], test.labels[:most]))
-    both = Images(*map(jnp.concatenate, pairs), train.mean, train.deviation)
+    pixels = jnp.concatenate([train.pixels[:few], test.pixels[:most]])
+    labels = jnp.concatenate([train.labels[:few], test.labels[:most]])
+    both = Images(pixels, labels, train.mean, train.deviation)
 
     def measure(model: ImageClassifier) -> Array:
         seen = jnp.stack(both.losses_and_successes(model))
