@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit._doors import door, flag, function, having, number, whole
+from tacit._doors import door, flag, function, having, number, path, text, whole
 from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within, remove_stale
 from tacit.claims import SEED, Claim, DecidedClaims
@@ -49,6 +49,8 @@ class ReproductionError(RuntimeError):
 
 @door(
     answer="any",
+    preset=text,
+    results=path,
     fresh=flag,
     accept_changed=flag,
     until_decided=flag,
@@ -334,10 +336,10 @@ def _write(reproduction: Reproduction, store: Store) -> None:
     keep_other(reproduction.path, reproduction.preset)
     costs = json.dumps(reproduction.costs(), indent=1, allow_nan=False, ensure_ascii=False)
     page = json.dumps(page_record(reproduction, store), allow_nan=False, ensure_ascii=False)
-    for name, text in (
+    for name, words in (
         ("claims.json", claims_text(reproduction)),
         ("run.json", f"{costs}\n"),
         (PAGE_FILE, f"{page}\n"),
     ):
-        write_atomically(reproduction.path / name, text.encode())
+        write_atomically(reproduction.path / name, words.encode())
     save_both(reproduction.figure(), reproduction.path / "figure")

@@ -33,7 +33,9 @@ class LearningCurve:
     largest_rate: float
 
 
-@door(answer="any", gram=real(), x=real(), y=real(), rate=number(), start=real(), x_test=real())
+@door(
+    answer="overflow", gram=real(), x=real(), y=real(), rate=number(), start=real(), x_test=real()
+)
 def learning_curve(
     gram: ArrayLike,
     x: ArrayLike,
