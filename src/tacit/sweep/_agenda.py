@@ -82,7 +82,7 @@ class Agenda:
         return None
 
     def _keys(self, batch: Batch) -> list[str]:
-        return self._store.keys_of({**self._fixed, **cell} for cell in batch.cells)
+        return self._store.keys_of(batch.cells, self._fixed)
 
     def _begin(self, whole: Batch) -> Work | None:
         keys = self._keys(whole)
