@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 240  # seconds for the tests of one mutation; one that hangs is noticed
 OPTIONS = (
     "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
+    "-W", "ignore::pytest.PytestAssertRewriteWarning",  # of what is imported before the fork
     "-o", "addopts=--import-mode=importlib --strict-markers",
 )  # fmt: skip
 
@@ -57,11 +58,15 @@ def _misfit(mutation: Mutation) -> str:
 
 
 def _run(mutations: Iterable[Mutation]) -> int:
-    import jax.numpy  # noqa: F401, imported once for all forks
-    import numpy  # noqa: F401
+    # Imported once for all forks: JAX starts nothing before its first use.
+    import diffrax  # noqa: F401
+    import equinox  # noqa: F401
+    import jax.numpy  # noqa: F401
+    import optax  # noqa: F401
     import pytest  # noqa: F401
     import scipy.optimize  # noqa: F401
     import xarray  # noqa: F401
+    import zarr  # noqa: F401
 
     copy = Path(tempfile.mkdtemp(prefix="mutations"))
     kept = shutil.ignore_patterns("__pycache__", ".git", ".venv", "results", "reference")

@@ -303,7 +303,7 @@ def _check_results(
         first = summary.failed[0]
         error = ReproductionError(
             f"{experiment.id}: every batch failed, the first ({first.batch.label}) with "
-            f"{first.message}"
+            f"{first.message}" + (f"; the traceback is in {first.record}" if first.record else "")
         )
         error.add_note(first.traceback)
         raise error

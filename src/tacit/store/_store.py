@@ -432,6 +432,10 @@ class Store:
         self._must_be_writable()
         return self._failures.add(cells, message, traceback)
 
+    def failure_path(self, name: str) -> str:
+        """Where the record of failed cells with this name lies."""
+        return str(self.path / "failures" / name)
+
     def failure_names(self) -> frozenset[str]:
         """The names of the records of failed cells."""
         return frozenset(self._failures.names())

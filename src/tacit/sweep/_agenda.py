@@ -119,7 +119,8 @@ class Agenda:
             if key in failures:
                 record = failures[key]
                 cell = batch.only([position])
-                work.failed_elsewhere.append(Failure(cell, record.message, record.traceback))
+                path = self._store.failure_path(record.name)
+                work.failed_elsewhere.append(Failure(cell, record.message, record.traceback, path))
         work.batch = batch.only([i for i, key in enumerate(keys) if key not in failures])
         work.left = 1 if len(work.batch) else 0
         return work
