@@ -6,8 +6,8 @@
 
 A round is a fresh folder, a few kills, each of the same command, and then the command once more to
 its end: every array must have the bits of the run that was left in peace, `results.zarr` too, and
-`tacit check` must find nothing but temporary files of the killed. With workers it is the command or one of its processes that is
-killed, as chance has it. Exit code 1 if anything differs.
+`tacit check` must find nothing but temporary files of the killed. With workers it is the command or
+one of its processes that is killed, as chance has it. Exit code 1 if anything differs.
 """
 
 import argparse

@@ -18,8 +18,8 @@ PATIENCE = 60  # seconds for the processes of a killed run to end by themselves
 
 def preload(experiments: Iterable[str]) -> None:
     """Import what every run needs: runs are forks, and JAX starts nothing before its first use."""
+    import dask.array
     import dask.distributed  # noqa: F401
-    import dask.array  # noqa: F401
     import diffrax  # noqa: F401
     import fontTools.subset  # noqa: F401
     import matplotlib.figure  # noqa: F401

@@ -13,6 +13,7 @@ import argparse
 import io
 import os
 import py_compile
+import resource
 import shutil
 import signal
 import sys
@@ -25,7 +26,7 @@ from pathlib import Path
 from table import MUTATIONS, Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 240  # seconds for the tests of one mutation; one that hangs is noticed
+LIMIT = 240  # seconds of work for the tests of one mutation; one that hangs is noticed
 OPTIONS = (
     "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
     "-W", "ignore::pytest.PytestAssertRewriteWarning",  # of what is imported before the fork
@@ -106,7 +107,8 @@ def _tests_pass(copy: Path, tests: str) -> bool:
     """In a fork, whose imports of ours are its own."""
     child = os.fork()
     if child == 0:
-        signal.alarm(LIMIT)
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+        signal.alarm(8 * LIMIT)  # of a machine with other work
         os.chdir(copy)
         os.environ["PYTHONPATH"] = str(copy / "src")
         sys.path.insert(0, str(copy / "src"))

@@ -1,7 +1,7 @@
 """Mutations of `tacit.theory` and `tacit.measures`: file, old text, new text, tests."""
 
 _B = "tests/theory/test_extrapolation_bound.py"
-_S = "tests/theory/test_connectivity_series.py"
+_S = "tests/theory/test_connectivity_exact.py tests/theory/test_connectivity_series.py"
 _D = "tests/theory/test_depth_bounds.py"
 _K = "tests/theory/test_kernel_linear.py"
 _M = "tests/theory/test_memoryless.py"

@@ -34,6 +34,7 @@ def run(targets: Sequence[Path], *, remove: bool, results: Path | None, as_json:
     for one in found:
         print(plain(f"{one.path}: {one.kind}, {many(one.files, 'file')}, {one.bytes / 1e6:.1f} MB"))
     total = sum(one.bytes for one in found) / 1e6
-    done = "removed" if remove else f"--yes removes {'it' if len(found) == 1 else 'them'}" if found else "nothing is left over"
+    them = "it" if len(found) == 1 else "them"
+    done = "removed" if remove else f"--yes removes {them}" if found else "nothing is left over"
     print(f"{many(len(found), 'folder')}, {total:.1f} MB: {done}")
     return 0

@@ -43,11 +43,7 @@ def tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
     whole = many(kept + made.summary.computed_batches, "batch")
     console.print(
         f"  {outcomes}; {made.seconds:.1f} s"
-        + (
-            f", {kept} of {whole} {'was' if kept == 1 else 'were'} stored already"
-            if kept
-            else ""
-        )
+        + (f", {kept} of {whole} {'was' if kept == 1 else 'were'} stored already" if kept else "")
         + f"; {marked(made.path)}/figure.png"
     )
     for name, effort in made.efforts.items():

@@ -37,9 +37,7 @@ def _places(
 ) -> dict[str, tuple[list[int], list[int]]]:
     """For each part: positions in the flat grid, and the rows of the part that go there."""
     places: dict[str, tuple[list[int], list[int]]] = {}
-    cells = (
-        dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())
-    )
+    cells = (dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values()))
     for position, where in enumerate(store.located(cells, fixed)):
         if where is not None:
             positions, rows = places.setdefault(where[0], ([], []))

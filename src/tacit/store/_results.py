@@ -19,6 +19,7 @@ import numpy as np
 from tacit._files import (
     WriteError,
     open_regular,
+    parsed_json,
     put_folder,
     read_regular,
     refuse_link,
@@ -121,7 +122,7 @@ def _record(target: Path) -> Path:
 def _is_image(target: Path, content: str) -> bool:
     """Whether the folder is the image of this content, byte for byte as it was written."""
     try:
-        record = json.loads(read_regular(_record(target), most=2**16))
+        record = parsed_json(read_regular(_record(target), most=2**16))
         return (
             isinstance(record, dict)
             and record.get(_CONTENT) == content
