@@ -195,7 +195,11 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
             start = Descent(start.factors, start.unit * self._size / size, 0, *np.zeros((2, 1)))
         self._before = start
         self._descent = descend_masked(
-            working - means.matrix, mask, settings, rng=np.random.default_rng([seed, 2]), start=start
+            working - means.matrix,
+            mask,
+            settings,
+            rng=np.random.default_rng([seed, 2]),
+            start=start,
         )
         self._size, self.n_steps_ = size, self._descent.steps
         product = size * self._descent.product

@@ -145,7 +145,7 @@ def _errors(completer: Any, tried: tuple[Any, ...]) -> Panel:
         label = f"depth {depth}" + (", means removed" if centred else "")
         places = [tried.index(one) for one in some]
         marks.append(Points(places, [one.error for one in some], label=label, colour=colour))
-    marks.append(HorizontalRule(completer.held_out_error_, label="chosen", colour="grey"))
+    marks.append(HorizontalRule(completer.held_out_error_, label="chosen", colour="reference"))
     ticks = {place: f"{one.weight_decay:g}" for place, one in enumerate(tried)}
     y = Axis("held-out error", scale="log")
     return Panel("what was tried", Axis("weight decay", ticks=ticks), y, marks)
