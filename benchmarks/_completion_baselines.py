@@ -71,7 +71,7 @@ def alternating_least_squares(
     """
     seen = ~np.isnan(matrix)
     filled = np.where(seen, matrix, 0.0)
-    left, values, right = np.linalg.svd(filled, full_matrices=False)
+    _, values, right = np.linalg.svd(filled, full_matrices=False)
     rank = min(rank, values.size)
     noise = np.random.default_rng(seed).normal(size=(matrix.shape[1], rank))
     V = right[:rank].T * np.sqrt(values[:rank] / seen.mean()) + 1e-3 * noise * filled.std()

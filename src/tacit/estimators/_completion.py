@@ -139,7 +139,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         return filled
 
     def report(self) -> str:
-        """The model chosen and why, its held-out error, and what the pattern allows, in Markdown."""
+        """The model, why it was chosen, its held-out error and the pattern, in Markdown."""
         from tacit.estimators._completion_report import report_of
 
         check_is_fitted(self)

@@ -87,8 +87,10 @@ def choose(
         decay = (0.2 if depth == 2 else 0.0) if weight_decay is None else weight_decay
         steps = (100 if depth <= 2 else DEEP_STEPS) if max_steps is None else max_steps
         plain = Candidate(depth, decay, bool(centre or centre is None), np.nan, steps)
-        why = f"{count} entries could be held out, too few to choose by: {plain.words()} by default"
-        return Choice(plain, (), count, deviation, (why,))
+        word = (
+            f"{count} entries could be held out, too few to choose by: {plain.words()} by default"
+        )
+        return Choice(plain, (), count, deviation, (word,))
     why: list[str] = []
     train = seen & ~held
     means = Means.of(values, train)

@@ -103,7 +103,7 @@ def _pattern_words(completer: Any) -> list[str]:
     for name, thin in (("rows", diagnosis.thin_rows), ("columns", diagnosis.thin_columns)):
         if thin.size:
             words.append(
-                f"{thin.size:,} {name} have fewer entries than the expected rank: take what is "
+                f"{thin.size:,} of the {name} have fewer entries than the expected rank: take what is "
                 "filled in there with doubt."
             )
     return words
@@ -132,8 +132,8 @@ def figure_of(completer: Any) -> Figure:
         f"Completion at depth {completer.depth_}, weight decay {completer.weight_decay_:g}",
         panels,
         columns=2,
-        caption=f"{rows:,} × {columns:,}, {completer.diagnosis_.density:.1%} observed. Maps show at "
-        f"most {_SHOWN} rows and columns, evenly taken.",
+        caption=f"{rows:,} × {columns:,}, {completer.diagnosis_.density:.1%} observed. Maps show "
+        f"at most {_SHOWN} rows and columns, evenly taken.",
     )
 
 
