@@ -161,8 +161,9 @@ def main() -> None:
     pin()
     wanted = sys.argv[1:] or ["synthetic", "jester"]
     rows = synthetic_rows() if "synthetic" in wanted else []
-    print("\n| observed | tacit | ALS told the rank | soft-impute | s |\n|---|---|---|---|---|")
-    print("\n".join(rows), flush=True)
+    if rows:
+        print("\n| observed | tacit | ALS told the rank | soft-impute | s |\n|---|---|---|---|---|")
+        print("\n".join(rows), flush=True)
     if "jester" not in wanted:
         return
     ratings = jester()

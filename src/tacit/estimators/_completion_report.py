@@ -103,8 +103,8 @@ def _pattern_words(completer: Any) -> list[str]:
     for name, thin in (("rows", diagnosis.thin_rows), ("columns", diagnosis.thin_columns)):
         if thin.size:
             words.append(
-                f"{thin.size:,} of the {name} have fewer entries than the expected rank: take what is "
-                "filled in there with doubt."
+                f"{thin.size:,} of the {name} have fewer entries than the expected rank: doubt "
+                "what is filled in there."
             )
     return words
 
