@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce test lint lowest bench clean
+.PHONY: help setup reproduce test lint docs lowest bench clean
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -30,6 +30,13 @@ lint: setup ## formatting, lint, types and import arrows
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+$(VENV)/.docs: pyproject.toml $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
+
+docs: $(VENV)/.docs ## the documentation, into docs/_build/html; warnings are errors
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q docs docs/_build/html
 
 lowest: ## a light part of the tests, with the lowest versions that pyproject.toml allows
 	PYTHON=$(PYTHON) tools/lowest

@@ -15,6 +15,7 @@ BENCHMARKS = (
     "kernel_training",
     "rate_rnn",
     "rate_rnn_gpu",
+    "image_networks_gpu",
 )
 
 

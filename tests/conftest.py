@@ -1,6 +1,7 @@
 """What tests of several rooms share."""
 
 import functools
+import gc
 import itertools
 import os
 
@@ -15,9 +16,16 @@ def pytest_configure(config):
         os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 
-# XLA's older emitters and fewer pieces a program, beside LLVM's lowest level: a small program
+def pytest_collection_finish():
+    """Look for garbage seldom, and not among what is loaded by now: it took up to a tenth."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 10, 10)
+
+
+# XLA's older emitters and one piece a program, beside LLVM's lowest level: a small program
 # compiles in a third of the time.
-SHORT = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 2}
+SHORT = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1}
 
 
 @functools.cache
@@ -44,13 +52,14 @@ def _short_compiler():
 
 
 def _compile(short):
-    """Compile in short or as usual from now on; what was compiled the other way is forgotten."""
+    """Compile in short or as usual from now on; what was compiled the other way stands aside."""
     import jax
     from jax._src import compiler
 
     if short != jax.config.read("jax_disable_most_optimizations"):
-        jax.clear_caches()
         jax.config.update("jax_disable_most_optimizations", short)
+        # A number without a meaning on CPUs, by which JAX tells its programs apart.
+        jax.config.update("jax_xla_profile_version", int(short))
         compiler.get_compile_options = _short_compiler()[short]
 
 
@@ -70,6 +79,31 @@ def pytest_runtest_teardown(item, nextitem):
 
     if (nextitem is None or nextitem.path != item.path) and next(_FILES) % 20 == 0:
         jax.clear_caches()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _files_without_waiting():
+    """No file must survive a power cut: a result's fifty files need not reach the disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
+UNDRAWN = ("cli", "reproduction")  # rooms whose tests look at figures as data
+
+
+@pytest.fixture(autouse=True)
+def _figures_without_drawings(request, monkeypatch):
+    """Files of figures are blank in rooms that ask for them alone, but for tests marked `drawn`."""
+    if request.path.parent.name not in UNDRAWN or request.node.get_closest_marker("drawn"):
+        return
+    from tacit.draw import _save
+
+    blank = {"png": b"\x89PNG", "svg": b"<svg/>"}
+    monkeypatch.setattr(_save, "to_matplotlib", lambda figure: None)
+    monkeypatch.setattr(
+        _save, "_print", lambda sheet, kind: lambda file, metadata: file.write(blank[kind])
+    )
 
 
 @pytest.fixture(scope="session")

@@ -118,6 +118,9 @@ def write_atomically(path: Path, data: bytes) -> None:
     A reader sees the old file or the new one, never a part of one. After a crash the temporary
     file may stay behind; `remove_stale` takes it away later. A full disk is a `WriteError`.
     """
+    if not isinstance(path, Path) or not isinstance(data, bytes):
+        kinds = type(path).__name__, type(data).__name__
+        raise ValueError(f"path, data: received {kinds[0]} and {kinds[1]}, give a Path and bytes")
     temporary = temporary_name(path)
     try:
         with temporary.open("xb") as file:

@@ -72,7 +72,7 @@ def test_one_that_breaks_does_not_stop_the_others(tacit):
         if "Error" in words:
             assert f"broken{number}.py, line" in record["error"]
     assert fine["as_expected"] is True
-    assert "mine/fine" in (tacit.folder / "results" / "index.html").read_text()
+    assert "mine-fine.html" in (tacit.folder / "results" / "index.html").read_text()
 
 
 def test_alone_it_is_one_sentence_and_exit_1(tacit):

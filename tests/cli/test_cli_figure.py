@@ -19,6 +19,7 @@ def lamps(tacit):
     return tacit
 
 
+@pytest.mark.drawn
 def test_files_are_written_beside_the_results(lamps):
     assert lamps("reproduce", "lamp.py").returncode == 0
     folder = lamps.folder / "results" / "mine" / "lamp"
@@ -34,6 +35,7 @@ def test_files_are_written_beside_the_results(lamps):
     assert (folder / "claims.json").read_bytes() == before
 
 
+@pytest.mark.drawn
 def test_our_own_style_is_what_reproduce_draws(lamps):
     lamps("reproduce", "lamp.py")
     drawn = (lamps.folder / "results" / "mine" / "lamp" / "figure.svg").read_bytes()

@@ -1,8 +1,9 @@
 """What is told of a run, in words."""
 
+from tacit.site._index import _remarks
+
 from tacit.cli._telling import _effort
 from tacit.reproduction._more_seeds import Effort
-from tacit.site._index import _remarks
 
 
 def test_one_more_seed_is_not_one_more_seeds():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tacit.statements import draw_instance, find_statements
-from tacit.statements.memoryless import loss
+from tacit.statements.memoryless import gradients
 
 
 def test_one_statement(tacit):
@@ -39,8 +39,12 @@ def test_mutations(tacit):
 
 
 def test_a_failure_is_kept_and_replayed(tacit, monkeypatch):
-    right = loss.population_gradients
-    monkeypatch.setattr(loss, "population_gradients", lambda *args: [2 * g for g in right(*args)])
+    right = gradients.population_gradients
+
+    def doubled(*args):
+        return [2 * part for part in right(*args)]
+
+    monkeypatch.setattr(gradients, "population_gradients", doubled)
     done = tacit("verify", "memoryless/equations5-7", "--json")
     assert done.returncode == 1
     (record,) = json.loads(done.stdout)["statements"]
@@ -61,7 +65,7 @@ def test_a_broken_statement_is_no_verdict(tacit, monkeypatch):
     def broken(*args):
         raise ArithmeticError("out of ink")
 
-    monkeypatch.setattr(loss, "population_gradients", broken)
+    monkeypatch.setattr(gradients, "population_gradients", broken)
     done = tacit("verify", "memoryless/equations5-7")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
@@ -89,6 +93,29 @@ def test_errata_are_written(tacit, monkeypatch):
     assert "cannot be written" in done.stderr
 
 
+def test_sharpness_is_a_column_and_in_the_object(tacit):
+    done = tacit("verify", "memoryless/lemma6.3", "depth/theorem4.3", "--instances", "1", "--json")
+    exact, loose = (one["sharpness"] for one in json.loads(done.stdout)["statements"])
+    assert exact["worst"] == 0.001
+    assert (exact["constants"], exact["loose"]) == (exact["sharp"], [])
+    assert {one["constant"] for one in loose["loose"]} >= {"rate", "movement"}
+    assert all(one["because"] for one in loose["loose"])
+    assert "sharp to" in done.stderr
+    assert "0.1%" in done.stderr
+
+
+def test_sharpness_is_written_and_measured(tacit):
+    done = tacit("verify", "--sharpness", "page.md")
+    assert done.returncode == 0, done.stderr
+    assert (tacit.folder / "page.md").read_text().startswith("# How sharp the checks are")
+    record = tacit.folder / "record.json"
+    for name in ("memoryless/lemma3.2", "lowdim/equationC.61"):
+        assert tacit("verify", name, "--sharpness", "record.json").returncode == 0
+    found = json.loads(record.read_text())["statements"]
+    assert list(found) == ["lowdim/equationC.61", "memoryless/lemma3.2"]
+    assert found["lowdim/equationC.61"]["constants"] == {"factor": 0.001}
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -102,6 +129,9 @@ def test_errata_are_written(tacit, monkeypatch):
         (["--replay", "."], "there is no file '.'"),
         (["--replay", "none.npz", "memoryless"], "--replay: it stands alone"),
         (["--errata", "x.md", "--replay", "y.npz"], "it stands alone"),
+        (["--sharpness", "x.md", "memoryless"], "it stands alone"),
+        (["--sharpness", "x.txt"], "allowed is a file that ends in .md or in .json"),
+        (["--sharpness", "lamp.json", "memoryless/none"], "'memoryless/none' is not known"),
     ],
 )
 def test_wrong_use_is_one_sentence(tacit, arguments, words):

@@ -1,7 +1,9 @@
 """Data sets: found, refused in one sentence, fetched from an address and checked."""
 
+import dataclasses
 import hashlib
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -32,6 +34,7 @@ def test_a_copy_at_hand(source, tmp_path, monkeypatch):
 
 def test_what_is_not_at_hand_is_one_sentence(source, tmp_path, monkeypatch):
     monkeypatch.delenv("TACIT_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     sentence = source.missing()
     assert "set TACIT_DATA to the folder that holds numbers/ (a.csv" in sentence
     assert "\n" not in sentence
@@ -47,14 +50,36 @@ def test_fetching_checks_what_came(source, tmp_path, monkeypatch):
     folder = source.fetch(tmp_path / "new" / "numbers")
     assert (folder / "a.csv").read_bytes() == TEXT
     assert [path.name for path in folder.iterdir()] == ["a.csv"]
-    with pytest.raises(ValueError, match="path: received none"):
-        source.fetch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert source.missing() is not None
+    assert source.fetch() == tmp_path / "cache" / "tacit" / "data" / "numbers"
+    assert source.missing() is None  # what was fetched is found
     (tmp_path / "there" / "a.csv").write_bytes(b"changed")
     with pytest.raises(DataMissingError, match="has changed"):
         source.fetch(tmp_path / "other")
     (tmp_path / "there" / "a.csv").unlink()
     with pytest.raises(DataMissingError, match="could not be fetched"):
         source.fetch(tmp_path / "other")
+
+
+def test_fetching_over_http_is_checked_too(source, tmp_path):
+    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=str(tmp_path / "there"))
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        there = dataclasses.replace(source, address=f"http://127.0.0.1:{server.server_port}")
+        assert (there.fetch(tmp_path / "new") / "a.csv").read_bytes() == TEXT
+        lost = dataclasses.replace(there, remote={"a.csv": "b.csv"})
+        with pytest.raises(DataMissingError, match=r"b\.csv could not be fetched: 404"):
+            lost.fetch(tmp_path / "other")
+        server.shutdown()
 
 
 @pytest.mark.skipif(not os.environ.get("TACIT_DATA"), reason="TACIT_DATA is not set")

@@ -108,12 +108,13 @@ def short_segments(monkeypatch):
     )
 
 
-@pytest.mark.bits
 @pytest.mark.parametrize(
     ("method", "tolerance"),
-    # Damped solves amplify the last bit, which the compiler may round differently at another size.
-    [(optax.adam(1e-2), 0.0), (LevenbergMarquardt(), 1e-9)],
-    ids=["adam", "lm"],
+    [
+        pytest.param(optax.adam(1e-2), 0.0, id="adam", marks=pytest.mark.bits),
+        # Damped solves amplify the last bit, which may be rounded differently at another size.
+        pytest.param(LevenbergMarquardt(), 1e-9, id="lm"),
+    ],
 )
 def test_a_lane_is_the_same_in_any_batch(method, tolerance, short_segments):
     models, problems = draw_lanes(48)
@@ -121,7 +122,7 @@ def test_a_lane_is_the_same_in_any_batch(method, tolerance, short_segments):
     whole = descend(models, problems, method, stop=stop)
     assert np.unique(whole.steps).size > 5  # lanes end at different times
     assert whole.statistics.segments > 2
-    for size in (24, 8, 1):
+    for size in (12, 1):  # a size that lanes are packed to as well, and one alone
         part = descend(
             Lanes.stack([models[i] for i in range(size)]),
             Lanes.stack([problems[i] for i in range(size)]),
@@ -142,12 +143,12 @@ def test_packing_keeps_every_lane_in_its_place(short_segments):
     # Most lanes have an easy goal and end early; those spread among them go on to the last step.
     models, problems = draw_lanes(40)
     goals = np.full(40, 1e-2)
-    goals[[7, 23, 39]] = [1e-6, 1e-9, 0.0]
-    whole = descend(models, problems, optax.adam(1e-2), stop=Stop(3000, loss=goals))
+    goals[[7, 23, 39]] = [1e-4, 1e-5, 0.0]
+    whole = descend(models, problems, optax.adam(1e-2), stop=Stop(600, loss=goals))
     assert whole.statistics.programs > 1
-    for lane in (0, 7, 23, 39):
+    for lane in (0, 7, 39):
         alone = descend(
-            models[lane], problems[lane], optax.adam(1e-2), stop=Stop(3000, loss=goals[lane])
+            models[lane], problems[lane], optax.adam(1e-2), stop=Stop(600, loss=goals[lane])
         )
         np.testing.assert_array_equal(whole.model[lane].weights, alone.model.weights)
         assert whole.steps[lane] == alone.steps
@@ -259,8 +260,8 @@ def test_records_of_ended_lanes_show_their_end(short_segments):
         models,
         problems,
         optax.adam(1e-2),
-        stop=Stop(2000, loss=goals),
-        record=Record([0, 500, 1999, 2000], {"weights": lambda model: model.weights}),
+        stop=Stop(800, loss=goals),
+        record=Record([0, 500, 799, 800], {"weights": lambda model: model.weights}),
     )
     assert result.statistics.programs > 1  # the ended lanes were taken out
     for lane in range(11):
@@ -355,3 +356,18 @@ def test_packing_weighs_a_compilation_against_what_it_saves():
     assert packing.bucket(600, 300, clock=5000) == 600  # they do not fit
     packing.programs.sizes.add(150)
     assert packing.bucket(600, 30, clock=1000) == 150  # a program that is there costs nothing
+
+
+def test_patience_is_the_number_of_steps_without_progress():
+    """Progress of a tenth a step until 3, then none: patience counts from the last progress."""
+
+    def loss(x):
+        return jnp.where(x > 0.65, x, 0.65)
+
+    def run(patience):
+        stop = Stop(40, patience=patience, progress=1e-3)
+        return descend(np.float64(1.0), loss, optax.sgd(0.1), stop=stop)
+
+    for patience in (1, 5):
+        result = run(patience)
+        assert (result.outcome, int(result.steps)) == ("stalled", 4 + patience)

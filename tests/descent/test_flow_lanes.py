@@ -139,7 +139,6 @@ def test_more_lanes_than_a_block_holds(whole):
             np.testing.assert_array_equal(values[rows], whole.report[name])
 
 
-@pytest.mark.bits
 def test_a_clock_leaves_the_path_alone():
     # Where each lane is after so many steps of the clocked flow, the plain flow is at that time.
     models, problems = completions()
@@ -159,7 +158,6 @@ def test_a_clock_leaves_the_path_alone():
     np.testing.assert_allclose(factors_of(clocked.model), factors_of(plain.model), atol=2e-7)
 
 
-@pytest.mark.bits
 def test_a_clock_with_a_rate(whole):
     models, problems = completions()
     fast = descend(models, problems, CLOCKED, stop=Stop(3000, loss=1e-12), rate=10.0)

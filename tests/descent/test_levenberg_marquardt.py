@@ -1,12 +1,13 @@
 """Levenberg-Marquardt against linear algebra and SciPy."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.optimize
 
-from tacit.descent import LevenbergMarquardt, Stop, descend
+from tacit.descent import LevenbergMarquardt, Objective, Stop, descend
 
 
 class Linear(eqx.Module):
@@ -89,3 +90,53 @@ def test_a_problem_without_residuals_is_refused():
 def test_bad_damping_is_refused():
     with pytest.raises(ValueError, match="damping"):
         LevenbergMarquardt(damping=-1.0)
+
+
+def test_the_damping_follows_the_predicted_decrease():
+    """One step of r(x) = x² − 1 from 2, by the definition: |r|² − |r + Jδ|² is predicted."""
+
+    class Square(eqx.Module):
+        target: np.ndarray
+
+        def residuals(self, x):
+            return x**2 - self.target
+
+        def loss(self, x):
+            return jnp.sum(self.residuals(x) ** 2)
+
+    method = LevenbergMarquardt(damping=0.1)
+    objective = Objective(Square(np.ones(1)), None, None)
+    with jax.enable_x64(True):
+        params = jnp.array([2.0])
+        out = method.advance(params, method.init(params, objective), objective, None)
+    r, slope = 3.0, 4.0
+    mu = 0.1 * slope**2
+    move = -slope * r / (slope**2 + mu)
+    predicted = r**2 - (r + slope * move) ** 2
+    gain = (r**2 - ((2 + move) ** 2 - 1) ** 2) / predicted
+    assert out.params[0] == pytest.approx(2 + move, rel=1e-12)
+    assert 0.5 < gain < 0.95  # so that the damping depends on it
+    shrink = max(1 / 3, 1 - (2 * gain - 1) ** 3)
+    assert out.state.damping == pytest.approx(0.1 * shrink, rel=1e-12)
+    assert out.gradient_norm == pytest.approx(2 * slope * r)
+
+
+def test_the_damping_grows_faster_with_every_refusal():
+    class Away(eqx.Module):
+        sign: np.ndarray
+
+        def residuals(self, x):  # its slope points away from its only minimum
+            return 1 + x**2 * self.sign
+
+        def loss(self, x):
+            return jnp.sum(self.residuals(x) ** 2)
+
+    method = LevenbergMarquardt(damping=1e-3)
+    objective = Objective(Away(np.ones(1)), None, None)
+    with jax.enable_x64(True):
+        params = jnp.array([1e-3])
+        state = method.init(params, objective)
+        for growth in (4.0, 8.0, 16.0):
+            state = method.advance(params, state, objective, None).state
+            assert state.growth == growth
+    assert state.damping == pytest.approx(1e-3 * 2 * 4 * 8)

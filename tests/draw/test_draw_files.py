@@ -37,7 +37,7 @@ panels = [
     Panel("lines", Axis("x", scale="log"), Axis("y"), [*marks, Text(1, 1, "t"), HorizontalRule(1)]),
     Panel("map", Axis("x"), Axis("y"), [Heatmap([1, 2], [1, 2], z, label="z")]),
 ]
-figure = Figure("same", panels, caption="words", banner="undecided")
+figure = Figure("same", panels, caption="words", notice="undecided")
 """
 
 
@@ -54,7 +54,7 @@ def figure():
         Panel("lines", Axis("x", scale="log"), Axis("y"), lines),
         Panel("map", Axis("x"), Axis("y"), [Heatmap([1, 2], [1, 2], z, label="z")]),
     ]
-    return Figure("same", panels, caption="words", banner="undecided")
+    return Figure("same", panels, caption="words", notice="undecided")
 
 
 def run(code, *arguments, **environment):
@@ -99,11 +99,11 @@ def test_the_same_figure_gives_the_same_bytes(figure, tmp_path):
 
 
 def test_other_figures_give_other_bytes(figure, tmp_path):
-    small = Figure("", figure.panels[:1], banner="undecided")
+    small = Figure("", figure.panels[:1], notice="undecided")
     save_svg(small, tmp_path / "a.svg")
-    save_svg(small.with_banner("undecided!"), tmp_path / "b.svg")
+    save_svg(small.with_notice("undecided!"), tmp_path / "b.svg")
     assert (tmp_path / "a.svg").read_bytes() != (tmp_path / "b.svg").read_bytes()
-    assert to_html(figure) != to_html(figure.with_banner("undecided!"))
+    assert to_html(figure) != to_html(figure.with_notice("undecided!"))
 
 
 def test_saving_replaces_the_file_and_leaves_nothing_else(figure, tmp_path):

@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
 
 from tacit.draw import (
     Axis,
@@ -21,10 +20,10 @@ from tacit.draw import (
     Shade,
     to_matplotlib,
     to_plotly,
+    to_web,
 )
-from tacit.draw._palette import BANNER_FILL
+from tacit.draw._palette import ROLES
 from tacit.draw._plotly_page import (
-    BANNER,
     ENTRY,
     PANEL_TITLE,
     SMALL,
@@ -64,7 +63,7 @@ def full():
     low = Line([1, 2, 3], [-1, 1, 2])
     noted = Panel("note", Axis("x"), Axis("y", scale="log"), [low], note="a note " * 20)
     panels = [falling(), gaps(), crowded(), noted]
-    return Figure("A title", panels, caption=CAPTION, banner="undecided: too few seeds " * 8)
+    return Figure("A title", panels, caption=CAPTION, notice="undecided: too few seeds " * 8)
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +104,7 @@ def check_page(sheet):
 def test_nothing_overlaps_or_leaves_the_page(full, full_sheet):
     check_page(full_sheet)
     texts = [text.get_text().replace("\n", " ") for text in full_sheet.texts]
-    assert texts == [full.banner.strip(), "A title", full.caption.strip()]
+    assert texts == ["A title", full.caption.strip(), full.notice.strip()]
 
 
 def test_a_given_size_is_kept_if_there_is_room_and_grows_if_not(full):
@@ -115,7 +114,7 @@ def test_a_given_size_is_kept_if_there_is_room_and_grows_if_not(full):
     assert (drawn.layout.width, drawn.layout.height) == (480, 288)
     wordy = Panel("", Axis("x"), Axis("a label with many words " * 3), [Points([1], [1])])
     panels = [crowded("outside"), wordy]
-    tight = Figure(full.title, panels, caption=CAPTION, banner="undecided", size=(9, 3))
+    tight = Figure(full.title, panels, caption=CAPTION, notice="undecided", size=(9, 3))
     sheet = to_matplotlib(tight)
     check_page(sheet)
     assert sheet.get_figwidth() == 9
@@ -124,37 +123,72 @@ def test_a_given_size_is_kept_if_there_is_room_and_grows_if_not(full):
     assert label.height <= sheet.axes[1].bbox.height + 1
 
 
-def test_the_banner_is_a_strip_on_top_in_both(full, full_sheet):
-    sheet = full_sheet
-    (strip,) = [artist for artist in sheet.artists if artist.get_gid() == "banner"]
-    assert to_hex(strip.get_facecolor()).upper() == BANNER_FILL
-    strip = strip.get_window_extent()
-    assert (strip.x0, strip.x1, strip.y1) == pytest.approx((0, sheet.bbox.x1, sheet.bbox.y1))
-    words = sheet.texts[0].get_window_extent()
-    assert strip.y0 < words.y0 < words.y1 < strip.y1
-    assert words.x1 < strip.x1
+def test_the_notice_is_the_last_line_of_the_caption_in_both(full, full_sheet):
+    _, caption, notice = full_sheet.texts
+    assert notice.get_color() == ROLES["warning"]
+    above, below = (text.get_window_extent() for text in (caption, notice))
+    assert above.y0 >= below.y1 - 2
+    assert below.y0 > 0
 
     drawn = to_plotly(full)
-    shapes = [shape for shape in drawn.layout.shapes if shape.name == "banner"]
-    assert [(shape.x0, shape.y1) for shape in shapes] == [(0, 1), (0, 1)]
-    assert shapes[0].x1 == 1
-    (told,) = [note for note in drawn.layout.annotations if note.name == "banner"]
-    assert told.text.replace("<br>", " ") == f"<b>{full.banner.strip()}</b>"
-    assert shapes[0].y0 < told.y < 1
-    assert all(axis.domain[1] < shapes[0].y0 for axis in drawn.select_yaxes())
-
-
-def test_without_a_banner_there_is_none(full):
+    (told,) = [note for note in drawn.layout.annotations if note.name == "notice"]
+    assert told.text.replace("<br>", " ") == f"<b>{full.notice.strip()}</b>"
+    assert all(told.y < axis.domain[0] for axis in drawn.select_yaxes())
     bare = Figure(full.title, full.panels[:1])
-    assert not to_matplotlib(bare).artists
-    assert not [shape for shape in to_plotly(bare).layout.shapes if shape.name == "banner"]
+    assert [text.get_text() for text in to_matplotlib(bare).texts] == ["A title"]
+    assert not [note for note in to_plotly(bare).layout.annotations if note.name == "notice"]
+
+
+def panel(title, *labels, y="loss"):
+    marks = [Line([0, 1], [k, 2], label=word, colour=k) for k, word in enumerate(labels)]
+    return Panel(title, Axis("x"), Axis(y), marks)
+
+
+def entries(legend):
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def test_what_panels_share_stands_once_in_a_key():
+    figure = Figure(
+        "A title",
+        [panel("one", "Adam", "flow"), panel("two", "Adam", "flow", "own"), panel("three", "Adam")],
+    )
+    sheet = to_matplotlib(figure)
+    (key,) = sheet.legends
+    assert entries(key) == ["Adam", "flow"]
+    assert [entries(axes.get_legend()) for axes in sheet.axes if axes.get_legend()] == [["own"]]
+    check_page(sheet)
+    box = key.get_window_extent()
+    assert sheet.texts[0].get_window_extent().y0 > box.y1
+    assert all(box.y0 > axes.get_tightbbox().y1 for axes in sheet.axes)
+    panels, shared = to_web(figure)
+    assert [entry.label for entry in shared] == ["Adam", "flow"]
+    assert [[entry.label for entry in one.key] for one in panels] == [[], ["own"], []]
+
+
+def test_a_key_that_could_be_read_for_something_else_stays_in_its_panels():
+    clash = [panel("one", "Adam"), panel("two", "Adam"), panel("three", "GRU")]
+    sheet = to_matplotlib(Figure("", clash))
+    assert sheet.legends == []
+    assert [entries(axes.get_legend()) for axes in sheet.axes] == [["Adam"], ["Adam"], ["GRU"]]
+
+
+def test_no_label_says_what_the_title_or_the_neighbour_says():
+    figure = Figure(
+        "",
+        [panel("small: Loss"), panel("b", y="rank"), panel("c", y="rank"), panel("loss reached")],
+        columns=3,
+    )
+    sheet = to_matplotlib(figure)
+    assert [axes.get_ylabel() for axes in sheet.axes] == ["", "rank", "", "loss"]
+    titles = [axis.title.text for axis in to_plotly(figure).select_yaxes()]
+    assert titles == ["", "rank", "rank", "loss"]
 
 
 def test_plotly_page_runs_from_top_to_bottom(full):
     page = lay_out(full)
     rows, columns = full.shape
-    assert page.banner_height > height_of(page.banner, BANNER) > 0
-    bottom = page.banner_height + height_of(page.title, TITLE)
+    bottom = height_of(page.title, TITLE)
     for row in range(rows):
         slots = page.slots[row * columns : (row + 1) * columns]
         assert min(slot.top - height_of(slot.title, PANEL_TITLE) for slot in slots) > bottom
@@ -164,7 +198,8 @@ def test_plotly_page_runs_from_top_to_bottom(full):
             entries = 0 if slot.corner else math.ceil(len(slot.labels) / max(slot.columns, 1))
             bottom = max(bottom, slot.legend_top + entries * ENTRY)
     assert bottom < page.caption_top
-    assert page.caption_top + height_of(page.caption, SMALL) < page.height
+    assert height_of(page.notice, SMALL) > 0
+    assert page.caption_top + height_of([*page.caption, *page.notice], SMALL) < page.height
     for left, right in itertools.pairwise(page.slots[:columns]):
         assert left.left + left.width < right.left
 

@@ -86,7 +86,7 @@ figures = st.builds(
     words,
     st.lists(panels(), min_size=1, max_size=2),
     caption=words,
-    banner=st.none() | words.filter(str.strip),
+    notice=st.none() | words.filter(str.strip),
 )
 
 

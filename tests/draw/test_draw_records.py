@@ -116,8 +116,8 @@ def panel(*marks, x=X, y=Y, **options):
             "Figure.columns: received 0, it must be at least 1",
         ),
         (
-            lambda: Figure("t", [panel()], banner=" "),
-            "Figure.banner: received ' ', it must have words",
+            lambda: Figure("t", [panel()], notice=" "),
+            "Figure.notice: received ' ', it must have words",
         ),
         (lambda: Figure("t", [panel()], size=(1, 0)), "size: received .*must be above 0"),
         (
@@ -199,14 +199,14 @@ def test_colours_diverge_equally_from_the_centre():
     assert linear.places() == pytest.approx(np.array([[1 / 3, 1]]))
 
 
-def test_grid_letters_and_banner():
+def test_grid_letters_and_notice():
     figures = {n: Figure("t", [panel()] * n) for n in (1, 2, 3, 4, 5, 28)}
     assert [f.shape for f in figures.values()] == [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (10, 3)]
     assert Figure("t", [panel()] * 3, columns=2).shape == (2, 2)
     assert figures[1].letter(0) == ""
     assert [figures[28].letter(k) for k in (0, 25, 26)] == ["(a)", "(z)", "(aa)"]
-    told = figures[2].with_banner("undecided")
-    assert (told.banner, figures[2].banner, told.with_banner(None).banner) == (
+    told = figures[2].with_notice("undecided")
+    assert (told.notice, figures[2].notice, told.with_notice(None).notice) == (
         "undecided",
         None,
         None,
@@ -225,11 +225,11 @@ def test_what_is_ours_is_drawn_last_and_left_out_of_the_published_figure():
     assert panel().published().marks == ()  # nothing to show is the paper's affair
     figure = Figure("title", [both, extra], ours=[whole], caption="words", columns=2, size=(9, 4))
     assert figure.panels == (both, extra, whole)
-    again = figure.with_banner("undecided")
+    again = figure.with_notice("undecided")
     assert again.panels == figure.panels  # made anew, ours do not come twice
     assert again.panels[0].marks == (theirs, rule)
     published = again.published("other words")
     assert [each.marks for each in published.panels] == [(theirs,)]
-    assert (published.title, published.banner, published.caption) == ("", None, "other words")
+    assert (published.title, published.notice, published.caption) == ("", None, "other words")
     assert published.size is None  # it was for three panels
     assert Figure("title", [both], size=(9, 4)).published().size == (9, 4)

@@ -1,21 +1,32 @@
 """What the tests of all experiments share."""
 
+from pathlib import Path
+
 import pytest
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _figures_as_png_alone():
-    """Draw once: the SVG of a figure is tested in its own room, and takes as long again."""
-    from tacit.draw import _save
+def _figures_drawn_once():
+    """Draw an experiment's first figure, as PNG: the SVG and other runs' take as long again.
 
-    usual = _save._write
+    The SVG of a figure is tested in its own room; other runs make their figure, as data.
+    """
+    import tacit.draw
+    from tacit.draw import save_png
 
-    def write(sheet, figure, path, kind):
-        if kind != "svg":
-            return usual(sheet, figure, path, kind)
-        path.write_bytes(b"<svg/>")
-        return path
+    drawn = set()
+
+    def save_both(figure, stem):
+        experiment = Path(stem).parts[-3:-1]
+        png, svg = (Path(f"{stem}.{kind}") for kind in ("png", "svg"))
+        svg.write_bytes(b"<svg/>")
+        if experiment in drawn:
+            png.write_bytes(b"\x89PNG")
+        else:
+            save_png(figure, png)
+        drawn.add(experiment)
+        return png, svg
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_save, "_write", write)
+        patch.setattr(tacit.draw, "save_both", save_both)
         yield

@@ -92,7 +92,7 @@ def test_gradient_in_the_parameters_of_every_kind(kind, balanced):
 @pytest.mark.parametrize(
     ("kind", "channels", "dtype", "sizes"),
     [
-        (Dense, 1, np.float64, (24, 8, 1)),
+        (Dense, 1, np.float64, (8, 1)),
         (Dense, 1, np.float32, (1,)),
         (Symmetric, 1, np.float64, (1,)),
         (Diagonal, 1, np.float64, (8, 1)),

@@ -63,8 +63,16 @@ def test_loss_and_gradients_are_those_of_autodiff(task: Task, phi):
         assert relative(found, part) < 1e-5
 
 
-@pytest.mark.parametrize(("inputs", "outputs"), [(1, 2), (9, 3), (2, 11)])
-@pytest.mark.parametrize("phi", [jnp.tanh, jax.nn.softplus, identity])
+@pytest.mark.parametrize(
+    ("phi", "inputs", "outputs"),
+    [
+        (jnp.tanh, 1, 2),
+        (jnp.tanh, 9, 3),
+        (jnp.tanh, 2, 11),
+        (jax.nn.softplus, 9, 3),
+        (identity, 2, 11),
+    ],
+)
 def test_few_and_many_channels_have_the_derivatives_of_autodiff(inputs, outputs, phi):
     """By W, the maps and the inputs, of outputs and of rates; channels in the loop or beside it."""
     model = RateRNN.random(

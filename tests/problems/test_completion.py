@@ -1,8 +1,6 @@
 """MatrixCompletion: its gradient against autodiff and NumPy, its bits, precision and refusals."""
 
 import re
-import subprocess
-import sys
 
 import equinox as eqx
 import jax
@@ -112,8 +110,8 @@ def lanes_of(sizes, count):
     ("sizes", "batches"),
     [
         ((2, 2, 2), (1, 2, 7, 64)),
-        ((2, 2, 2, 2), (1, 2, 7, 64)),
-        ((3, 3, 3, 3), (1, 2, 7)),
+        ((2, 2, 2, 2), (1, 7)),
+        ((3, 3, 3, 3), (1, 7)),
         ((5, 6, 5), (1, 7)),
         ((9, 9, 9), (2, 7)),  # dots: a batch of one is another program
     ],
@@ -194,44 +192,30 @@ def test_low_rank_matrix():
         low_rank_matrix(2, 2, rank=0, key=jax.random.key(0))
 
 
-def test_precision_under_the_defaults_of_jax(environment_in_short):
-    code = """
-import jax, numpy as np
-from tacit.models import DeepFactorisation
-from tacit.problems import MatrixCompletion, Pattern, low_rank_matrix
-assert not jax.config.jax_enable_x64
-model = DeepFactorisation.random((3, 3, 3, 3), scale=0.7, key=jax.random.key(0))
-target = low_rank_matrix(3, 3, key=jax.random.key(1))
-problem = MatrixCompletion(target, Pattern.diagonal(3))
-loss, gradient = problem.loss_and_gradient(model)
-w1, w2, w3 = (np.asarray(w) for w in model.factors)
-error = np.diag(np.diag(w3 @ w2 @ w1 - np.asarray(target)))
-by_hand = (w2.T @ w3.T @ error, w3.T @ error @ w1.T, error @ w1.T @ w2.T)
-for found, wanted in zip(gradient.factors, by_hand):
-    assert found.dtype == np.float64
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-14)
-assert loss.dtype == problem.loss(model).dtype == problem.residuals(model).dtype == np.float64
-np.testing.assert_allclose(loss, 0.5 * np.sum(error**2), rtol=1e-14)
-narrow = DeepFactorisation.random((2, 2, 2), scale=0.7, dtype=np.float32, key=jax.random.key(0))
-target = low_rank_matrix(2, 2, dtype=np.float32, key=jax.random.key(1))
-small = MatrixCompletion(target, Pattern.column(2, 2))
-loss, gradient = small.loss_and_gradient(narrow)
-assert {loss.dtype, *(w.dtype for w in gradient.factors)} == {np.dtype("float32")}
-family = DeepFactorisation.coupled(3, 4, scale=1e-3, ratio=100.0)
-values = family.product_singular_values(balanced=True)
-assert values.dtype == np.float64
-np.testing.assert_allclose(values[1:], (1e-3 * 0.99) ** 4, rtol=1e-12)
-assert not jax.config.jax_enable_x64
-print("fine")
-"""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        env=environment_in_short,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.strip() == "fine", done.stderr
+def test_precision_under_the_defaults_of_jax():
+    assert not jax.config.jax_enable_x64
+    model = DeepFactorisation.random((3, 3, 3, 3), scale=0.7, key=jax.random.key(0))
+    target = low_rank_matrix(3, 3, key=jax.random.key(1))
+    problem = MatrixCompletion(target, Pattern.diagonal(3))
+    loss, gradient = problem.loss_and_gradient(model)
+    w1, w2, w3 = (np.asarray(w) for w in model.factors)
+    error = np.diag(np.diag(w3 @ w2 @ w1 - np.asarray(target)))
+    by_hand = (w2.T @ w3.T @ error, w3.T @ error @ w1.T, error @ w1.T @ w2.T)
+    for found, wanted in zip(gradient.factors, by_hand, strict=True):
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-14)
+    assert loss.dtype == problem.loss(model).dtype == problem.residuals(model).dtype == np.float64
+    np.testing.assert_allclose(loss, 0.5 * np.sum(error**2), rtol=1e-14)
+    narrow = DeepFactorisation.random((2, 2, 2), scale=0.7, dtype=np.float32, key=jax.random.key(0))
+    target = low_rank_matrix(2, 2, dtype=np.float32, key=jax.random.key(1))
+    small = MatrixCompletion(target, Pattern.column(2, 2))
+    loss, gradient = small.loss_and_gradient(narrow)
+    assert {loss.dtype, *(w.dtype for w in gradient.factors)} == {np.dtype("float32")}
+    family = DeepFactorisation.coupled(3, 4, scale=1e-3, ratio=100.0)
+    values = family.product_singular_values(balanced=True)
+    assert values.dtype == np.float64
+    np.testing.assert_allclose(values[1:], (1e-3 * 0.99) ** 4, rtol=1e-12)
+    assert not jax.config.jax_enable_x64
 
 
 @pytest.mark.parametrize(

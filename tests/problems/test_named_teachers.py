@@ -6,8 +6,11 @@ import pytest
 
 from tacit.problems import (
     TEACHER_NAMES,
+    balanced_teacher,
     delay_teacher,
+    gaussian_weights,
     named_teacher,
+    random_spectrum,
     rational_teacher,
     teacher_responses,
 )
@@ -62,3 +65,15 @@ def test_rational_teachers_are_placed_as_said(order, ends):
         inner = [-1.0, *(float(node) for node in nodes if abs(node) < 1), 1.0]
         spacing = 2 / (order + 1 - min(order, ends))
         assert np.min(np.diff(inner)) > 0.09 * spacing
+
+
+def test_named_teachers_are_made_of_these_parts():
+    """Spectra from 0.6 to 1.05 and Gaussian weights, each with a key of its own."""
+    even = balanced_teacher(np.linspace(0.6, 1.05, 5), gaussian_weights(5, key=KEY))
+    first, second = jax.random.split(KEY)
+    drawn = balanced_teacher(
+        random_spectrum(5, 0.6, 1.05, key=first), gaussian_weights(5, key=second)
+    )
+    for name, parts in (("even", even), ("random", drawn)):
+        found = named_teacher(name, 5, key=KEY)
+        np.testing.assert_array_equal(found.impulse_response(9), parts.impulse_response(9))

@@ -13,6 +13,7 @@ from tacit.problems import (
     equal_weights,
     even_spectrum,
     gaussian_weights,
+    random_spectrum,
     random_unbalanced_teacher,
     spread_weights,
 )
@@ -101,3 +102,23 @@ def test_other_bad_input():
         spread_weights(0, 2)
     with pytest.raises(ValueError, match=r"weights: received (.|\n)*must be finite"):
         balanced_teacher(np.ones(2), np.zeros((2, 2)))
+
+
+def test_gaussian_weights_are_normal_around_a_half():
+    drawn = gaussian_weights(40_000, key=jax.random.key(2)) - 0.5
+    assert abs(drawn.mean()) < 0.02
+    assert abs(drawn.std() - 1) < 0.02
+    assert abs((drawn**4).mean() - 3) < 0.2  # of a uniform distribution it is 1.8
+
+
+def test_a_random_spectrum_is_uniform_and_fills_its_range():
+    drawn = random_spectrum(40_000, 0.6, 1.05, key=jax.random.key(3))
+    np.testing.assert_array_equal(drawn, np.sort(drawn))
+    even = np.linspace(0.6, 1.05, 40_000)
+    assert np.abs(drawn - even).max() < 0.01  # the quantiles of the uniform distribution
+
+
+def test_the_random_teachers_diagonals_are_drawn_apart():
+    matrix = np.asarray(random_unbalanced_teacher(200, key=jax.random.key(4)).transition.matrix())
+    pair = np.diagonal(matrix)[:-1], np.diagonal(matrix, 1)
+    assert abs(np.corrcoef(*pair)[0, 1]) < 0.3

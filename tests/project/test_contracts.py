@@ -25,9 +25,11 @@ def child(code: str) -> str:
 
 # What each room may import of the others: the table of the design.
 ENGINE = {"measures", "theory", "models", "problems", "descent", "claims", "store", "sweep", "draw"}
-BASE = {"_types", "_errors", "_files", "_version"}
+LOWEST = {"_types", "_errors", "_files", "_version"}
+BASE = LOWEST | {"_doors"}
 ARROWS = {
-    **{name: set() for name in BASE},
+    **{name: set() for name in LOWEST},
+    "_doors": LOWEST,
     "measures": BASE,
     "theory": BASE | {"measures"},
     "models": BASE | {"measures"},

@@ -35,7 +35,9 @@ def test_the_table_says_what_the_class_says(name, tmp_path, monkeypatch):
     assert (kind.id, kind.source) == (name, name)
     assert (kind.figure, kind.summary) == (entry.figure, entry.summary)
     assert kind.paper == entry.group == name.partition("/")[0]
-    assert set(kind.presets) == {"smoke", "quick", "paper"}
+    # `gpu`, where it is there, is what one session on one device affords of `paper`.
+    assert set(kind.presets) - {"gpu"} == {"smoke", "quick", "paper"}
+    assert "gpu" not in kind.presets or entry.gpu
     # Whoever can lack data names them, and nobody else does; at least `paper` then needs them.
     monkeypatch.setenv("TACIT_DATA", str(tmp_path))
     lacking = {p for p in kind.presets if kind.from_preset(p).missing() is not None}
@@ -112,7 +114,7 @@ def test_numbered_figures_have_the_papers_panels(name, tmp_path, monkeypatch):
         efforts={}, rounding="", seconds=0.0, path=tmp_path, summary=SweepSummary(),
     )  # fmt: skip
     figure = run.paper_figure()
-    assert (figure.title, figure.banner) == ("", None)
+    assert (figure.title, figure.notice) == ("", None)
     assert not any(panel.empty or panel.note for panel in figure.panels)
     legend = [mark.legend_label for mark in figure.panels[0].legend_marks()]
     assert (len(figure.panels), legend) == PAPERS[name]

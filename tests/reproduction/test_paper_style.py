@@ -62,12 +62,12 @@ def test_it_has_the_papers_runs_panels_and_marks_alone(tmp_path):
     whole, paper = made.figure(), made.paper_figure()
     assert [panel.title for panel in whole.panels] == ["period", "spread"]
     assert len(whole.panels[0].marks) == 3
-    assert whole.banner == "Not as expected: short"
+    assert whole.notice == "Not as expected: short"
     (panel,) = paper.panels
     (line,) = panel.marks
     assert (panel.title, panel.note, line.label) == ("period", None, "clock")
     np.testing.assert_allclose(line.y, np.array([1.0, 2.0]) + 0.02)  # the first five seeds
-    assert (paper.title, paper.banner) == ("", None)
+    assert (paper.title, paper.notice) == ("", None)
     assert paper.caption == "a paper, Figure 2: 5 seeds."
 
 

@@ -19,11 +19,12 @@ from tacit.reproduction import (
 from tacit.store import StoreError
 
 
+@pytest.mark.drawn
 def test_end_to_end(run, tmp_path):
     result = run()
     folder = tmp_path / "results" / "toy" / "die"
     assert result.path == folder
-    written = {"claims.json", "run.json", "figure.png", "figure.svg", "store"}
+    written = {"claims.json", "run.json", "page.json", "figure.png", "figure.svg", "store"}
     assert set(os.listdir(folder)) == written
     assert dict(result.dataset.sizes) == {"throws": 2, "kind": 1, "seed": 8, "horizon": 2}
     assert result.dataset["throws"].attrs == {"long_name": "throws a run", "units": "1"}
@@ -34,7 +35,7 @@ def test_end_to_end(run, tmp_path):
         ("all end", "holds"),
     ]
     assert result.as_expected is not False
-    assert result.figure().banner is None
+    assert result.figure().notice is None
     assert result.figure().caption == "Of dice. Outcomes: 16 converged."
     assert result.warnings == ()
 
@@ -89,10 +90,10 @@ def test_a_figure_says_what_is_undecided_and_what_is_unexpected(run):
     few = run(seeds=2)
     assert [c.verdict for c in few.claims] == ["undecided", "undecided"]
     assert few.as_expected is None
-    assert few.figure().banner == "Undecided: small, all end"
+    assert few.figure().notice == "Undecided: small, all end"
     bad = run(throws=[1, 2], sides=100)
     assert not bad.as_expected
-    assert bad.figure().banner == "Not as expected: small"
+    assert bad.figure().notice == "Not as expected: small"
     assert bad.to_dict()["as_expected"] is False
 
 

@@ -143,6 +143,11 @@ def test_an_erratum_needs_something_that_shows_it():
         Erratum(as_printed="x", as_corrected="y")
 
 
+def test_an_erratum_is_of_a_known_gravity():
+    with pytest.raises(ValueError, match="gravity: received 'sin', allowed is one of 'misprint'"):
+        Erratum(as_printed="x", as_corrected="y", constants={"power": 3}, gravity="sin")
+
+
 def result_of(made, **options):
     (one,) = verify(made, **options).statements
     return one

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from tacit.statements import (
+    EDITIONS,
+    GRAVITIES,
     draw_instance,
     errata_page,
     find_statements,
@@ -104,6 +106,13 @@ def test_has_a_place_a_sentence_and_a_docstring(statement):
     assert statement.place
     assert len(statement.words.split()) >= 5
     assert statement.check.__doc__
+
+
+@pytest.mark.parametrize("statement", [s for s in STATEMENTS if s.errata], ids=lambda s: s.id)
+def test_errata_are_judged(statement):
+    assert statement.paper in EDITIONS
+    for erratum in statement.errata:
+        assert erratum.gravity in GRAVITIES, erratum.as_printed
 
 
 def test_the_committed_page_of_errata_is_current():

@@ -222,3 +222,21 @@ def test_two_sweeps_on_one_store_share_the_work(store, tmp_path):
     summary = run(grid(), counting, store, progress=meanwhile)
     assert (summary.computed_batches, summary.skipped_batches) == (3, 3)
     assert result(store, grid())["present"].values.all()
+
+
+def test_a_batch_finds_what_it_left_behind_and_the_folder_goes_when_it_is_stored(store):
+    found = []
+
+    def leave(batch):
+        found.append((batch.scratch / "checkpoint").exists())
+        batch.scratch.mkdir(parents=True, exist_ok=True)
+        (batch.scratch / "checkpoint").write_text("half-way")
+        if len(found) == 1:
+            raise KeyboardInterrupt
+
+    only = grid(widths=(40,), seeds=2)
+    with pytest.raises(KeyboardInterrupt):
+        run(only, Counting(leave), store)
+    run(only, Counting(leave), store)
+    assert found == [False, True]
+    assert not (store.path / "scratch").exists()

@@ -1,5 +1,6 @@
 """A sweep killed with SIGKILL at random moments, resumed, equals one that was left in peace."""
 
+import contextlib
 import os
 import random
 import signal
@@ -41,23 +42,34 @@ def cell(batch, fixed):
     }
 
 
+# Python loads once; every line that comes in starts a run in a process of its own.
 CHILD = """
-    import sys
+    import os, sys
     from test_sweep_killed import COORDS, GRID, PLAN, VARIABLES, cell
     from tacit.store import Store
     from tacit.sweep import ProcessWorkers, run_sweep
 
-    if __name__ == "__main__":
+    def run():
         store = Store(sys.argv[1], experiment="toy/killed", version=1)
         workers = int(sys.argv[2])
         executor = ProcessWorkers(workers) if workers else None
-        print("begun", flush=True)
+        print("begun", os.getpid(), flush=True)
         run_sweep(GRID, {"steps": 3}, cell, store, variables=VARIABLES, coords=COORDS,
                   executor=executor)
         store.consolidate(PLAN)
         if executor is not None:
             executor.shutdown()
         print("done", flush=True)
+
+    if __name__ == "__main__":
+        import xarray, zarr
+        for line in sys.stdin:
+            child = os.fork()
+            if child == 0:
+                run()
+                os._exit(0)
+            os.waitpid(child, 0)
+            print("ended", flush=True)
 """
 
 
@@ -72,13 +84,38 @@ def whole(tmp_path_factory):
     return store.dataset(GRID.axes, {"steps": 3}, VARIABLES, COORDS)
 
 
-def start(script, path, workers):
-    return subprocess.Popen(
-        [sys.executable, str(script), str(path), str(workers)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
-    )
+class Server:
+    """The process that starts runs, one after another."""
+
+    def __init__(self, script, path, workers):
+        folders = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+        self.process = subprocess.Popen(
+            [sys.executable, str(script), str(path), str(workers)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": folders},
+        )
+
+    def start(self):
+        """Start a run, and return its process when it begins."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        begun, pid = self.process.stdout.readline().split()
+        assert begun == "begun"
+        return int(pid)
+
+    def done(self):
+        """Wait for the run's end, and return whether it came there by itself."""
+        said = self.process.stdout.readline()
+        if said == "done\n":
+            assert self.process.stdout.readline() == "ended\n"
+        else:
+            assert said == "ended\n"
+        return said == "done\n"
+
+    def close(self):
+        self.process.communicate(timeout=20)
 
 
 @pytest.mark.parametrize(("workers", "kills"), [(0, KILLS), (2, 4)], ids=["here", "processes"])
@@ -89,18 +126,17 @@ def test_killed_at_random_moments(tmp_path, monkeypatch, whole, workers, kills):
     script, path, log = tmp_path / "child.py", tmp_path / "store", tmp_path / "log"
     script.write_text(textwrap.dedent(CHILD))
     monkeypatch.setenv("TACIT_TEST_LOG", str(log))
-    killed = 0
+    server, killed = Server(script, path, workers), 0
     for _ in range(kills):
-        child = start(script, path, workers)
-        assert child.stdout.readline() == "begun\n"
+        child = server.start()
         # Within the time of its share of the batches, so that all kills find it at work.
         time.sleep(rng.uniform(0.0, 1.2 * BATCHES / kills * 0.007) + 0.5 * bool(workers))
-        child.send_signal(signal.SIGKILL)
-        killed += "done\n" not in child.stdout.read()
-        child.stdout.close()
-        child.wait(20)
-    last = start(script, path, workers)
-    assert last.communicate(timeout=60)[0] == "begun\ndone\n"
+        with contextlib.suppress(ProcessLookupError):  # it may have ended
+            os.kill(child, signal.SIGKILL)
+        killed += not server.done()
+    server.start()
+    assert server.done()
+    server.close()
 
     store = Store(path, experiment="toy/killed", version=1)
     assert store.warnings == []

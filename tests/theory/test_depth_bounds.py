@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
@@ -13,7 +13,11 @@ from tacit.theory.depth import alignment_bound, lazy_bound, lazy_condition, plas
 
 
 def two_factor_flow(A, B, mask, target, times):
-    """A(t) and B(t) under gradient flow on ½ Σ_Ω (…)², by SciPy."""
+    """A(t) and B(t) under gradient flow on ½ Σ_Ω (…)², by SciPy.
+
+    Every time ends a run of its own. Once stability limits the steps, the interpolant between them
+    is wrong by up to 1e-8, which is more than the bounds of late losses allow.
+    """
     d = len(A)
 
     def slope(_, state):
@@ -21,16 +25,14 @@ def two_factor_flow(A, B, mask, target, times):
         error = np.where(mask, left @ right - target, 0.0)
         return -np.stack([error @ right.T, left.T @ error]).ravel()
 
-    run = solve_ivp(
-        slope,
-        (0, times[-1]),
-        np.stack([A, B]).ravel(),
-        method="DOP853",
-        t_eval=times,
-        rtol=1e-10,
-        atol=1e-13,
-    )
-    return [state.reshape(2, d, d) for state in run.y.T]
+    path, now = [np.stack([A, B])], times[0]
+    for time in times[1:]:
+        run = solve_ivp(
+            slope, (now, time), path[-1].ravel(), method="DOP853", rtol=1e-10, atol=1e-13
+        )
+        path.append(run.y[:, -1].reshape(2, d, d))
+        now = time
+    return path
 
 
 @settings(max_examples=12, deadline=None, derandomize=True)
@@ -82,6 +84,7 @@ def test_theorem_4_2_gives_the_papers_numbers():
 
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(w=st.floats(0.3, 3), share=st.floats(0.02, 3))
+@example(w=1.6198937764503536, share=2.9298577193694126)  # an interpolated loss was too large
 def test_theorem_4_2_bounds_every_warm_start(w, share):
     added = share * w
     mask = np.array([[True, True], [False, True]])
@@ -91,7 +94,7 @@ def test_theorem_4_2_bounds_every_warm_start(w, share):
     path = two_factor_flow(start, start, mask, target, times)
     bound = plasticity_bound(w, added)
     losses = [0.5 * np.sum((A @ B - target)[mask] ** 2) for A, B in path]
-    assert (losses <= bound.loss(times) * (1 + 1e-6) + 1e-16).all()
+    assert (losses <= bound.loss(times) * (1 + 1e-6)).all()
     for A, B in path[1:]:
         values = np.linalg.svd(A @ B, compute_uv=False)
         assert values[0] <= bound.largest * (1 + 1e-8)
@@ -114,7 +117,7 @@ def test_theorem_4_3_on_the_papers_example(d, measured, least):
     times = np.linspace(0, 12, 13)
     path = two_factor_flow(np.eye(d), np.eye(d), mask, target, times)
     losses = np.array([0.5 * np.sum((A @ B - target)[mask] ** 2) for A, B in path])
-    assert (losses <= bound.loss(times) + 1e-16).all()
+    assert (losses <= bound.loss(times) * (1 + 1e-9)).all()
     ranks = [stable_rank(A) for A, _ in path]
     assert min(ranks) >= bound.stable_rank
     assert abs(ranks[-1] - measured) < 6e-4

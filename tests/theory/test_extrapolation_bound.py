@@ -118,3 +118,22 @@ def test_wrong_arguments(changes, words):
     good = {"nodes": NODES, "weights": WEIGHTS, "loss": 1e-3, "lag": 9, "length": 7}
     with pytest.raises(ValueError, match=words):
         extrapolation_bound(**(good | changes))
+
+
+def test_the_theorems_bound_term_by_term():
+    lag, length, tau, delta, rho = 12, 9, 1.2, 1e-3, 2.5
+    bound = extrapolation_bound(
+        NODES, WEIGHTS, loss=delta, lag=lag, length=length, radius=tau, constant=rho
+    )
+    gain = 1.2  # the sum of the weights
+    spread = delta * (1 + tau**10 * (tau**8 + 1)) / gain**2
+    expected = gain * lag * tau**11 * rho * spread ** (1 / 12) + tau**12 * np.sqrt(delta)
+    assert bound.theorem == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_sharp_bound_is_the_largest_over_the_quotients_range():
+    """x³ = (x + 1)(x − ½)² + ¾x − ¼: the quotient runs from 0 to 2 on [−1, 1]."""
+    monic, rest = np.array([0.25, -1.0, 1.0]), np.array([-0.25, 0.75, 0.0])
+    expected = max(np.linalg.norm(rest + g * monic) for g in (0.0, 2.0))
+    found = extrapolation_bound([0.5], [1.0], loss=1.0, lag=3, length=3).sharp
+    assert found == pytest.approx(expected, rel=1e-12)

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from tacit.measures import effective_rank_from_singular_values
-from tacit.theory.depth import halfway_ratio, limit_effective_rank, limit_singular_values
+from tacit.theory.depth import (
+    halfway_ratio,
+    limit_effective_rank,
+    limit_factor_effective_rank,
+    limit_singular_values,
+)
 
 
 @pytest.mark.parametrize("depth", [3, 4, 7, 10])
@@ -38,3 +43,12 @@ def test_the_effective_rank_is_that_of_the_spectrum(depth, block_size):
         assert rank == pytest.approx(effective_rank_from_singular_values(spectrum), rel=1e-12)
     assert found[0] == pytest.approx(1)
     assert found[-1] == pytest.approx(4)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 11, 101])
+def test_a_factor_has_the_roots_of_the_products_singular_values(depth):
+    family = {"depth": depth, "scale": 1e-5 ** (1 / depth), "ratio": 100.0, "blocks": 10}
+    logs = limit_singular_values(**family, log=True)
+    roots = np.exp(np.array([logs.first] + 9 * [logs.others]) / depth)
+    found = limit_factor_effective_rank(**family)
+    assert float(found) == pytest.approx(effective_rank_from_singular_values(roots), rel=1e-9)

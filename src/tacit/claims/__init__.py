@@ -1,11 +1,13 @@
 """The record of a claim and its decision rule, shared by experiments and statements."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.claims._claim import VERDICTS, Claim, Expected, Relation, Verdict
 from tacit.claims._claims import SEED, Claims
 from tacit.claims._compare import CHANGE, Movement, compare, same, seeds_of
 from tacit.claims._evidence import ENOUGH, e_value, seeds_to_decide
 from tacit.claims._family import decide_all
 from tacit.claims._intervals import fraction_interval, median_interval
+from tacit.claims._shown import DecidedClaims
 
 __all__ = [
     "CHANGE",
@@ -14,6 +16,7 @@ __all__ = [
     "VERDICTS",
     "Claim",
     "Claims",
+    "DecidedClaims",
     "Expected",
     "Movement",
     "Relation",
@@ -27,3 +30,5 @@ __all__ = [
     "seeds_of",
     "seeds_to_decide",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from tacit._doors import check_fields, door, each, instance, number, text, whole
 from tacit.claims._evidence import ENOUGH, e_value, seeds_to_decide
 
 Verdict = Literal["holds", "fails", "undecided", "at the bound"]
@@ -70,6 +71,24 @@ class Claim:
     values: tuple[float, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        undecided = number(infinite=True, nan=True)
+        check_fields(
+            self,
+            name=text,
+            statement=text,
+            place=text,
+            because=text,
+            measured=undecided,
+            low=undecided,
+            high=undecided,
+            bound=number(),
+            samples=whole(),
+            satisfied=whole(),
+            share=number(above=0, below=1),
+            left_out=whole(),
+            margin=number(0),
+            values=each(undecided, least=0),
+        )
         if not self.name:
             raise ValueError("name: a claim needs a name, received an empty one")
         if self.relation not in get_args(Relation):
@@ -98,6 +117,11 @@ class Claim:
             raise ValueError(f"low: received {self.low}, above high = {self.high}")
         for name in (*_NUMBERS, "bound"):
             object.__setattr__(self, name, float(getattr(self, name)))
+
+    def __repr__(self) -> str:
+        from tacit.claims._shown import claim_text
+
+        return claim_text(self)
 
     @property
     def evidence(self) -> tuple[float, float] | None:
@@ -186,6 +210,7 @@ class Claim:
         return record
 
     @classmethod
+    @door(answer="any", record=instance(Mapping))
     def from_dict(cls, record: Mapping[str, Any]) -> "Claim":
         """The claim that `to_dict` wrote; a bare null is an open end or a missing measurement."""
         nonfinite = record.get("nonfinite", {})

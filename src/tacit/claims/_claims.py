@@ -7,8 +7,11 @@ from typing import Any, Required, SupportsFloat, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, each, instance, number, text
+from tacit._errors import shown
 from tacit.claims._claim import Claim, Relation
 from tacit.claims._intervals import fraction_interval, median_interval
+from tacit.claims._shown import by_name, claims_html, claims_text
 
 SEED = "seed"
 
@@ -62,16 +65,23 @@ class Claims(Sequence[Claim]):
     - `place`: where the paper says it, for claims that name no other `place`; "ours" for our own.
     """
 
+    @door(place=text)
     def __init__(self, place: str = "ours") -> None:
         self._place = place
         self._claims: list[Claim] = []
 
     @overload
-    def __getitem__(self, index: int) -> Claim: ...
+    def __getitem__(self, index: int | str) -> Claim: ...
     @overload
     def __getitem__(self, index: slice) -> list[Claim]: ...
-    def __getitem__(self, index: int | slice) -> Claim | list[Claim]:
-        return self._claims[index]
+    def __getitem__(self, index: int | str | slice) -> Claim | list[Claim]:
+        return by_name(self, index) if isinstance(index, str) else self._claims[index]
+
+    def __repr__(self) -> str:
+        return claims_text(self)
+
+    def _repr_html_(self) -> str:
+        return claims_html(self)
 
     def __len__(self) -> int:
         return len(self._claims)
@@ -79,10 +89,12 @@ class Claims(Sequence[Claim]):
     def __iter__(self) -> Iterator[Claim]:
         return iter(self._claims)
 
+    @door(claims=each(instance(Claim), least=0))
     def extend(self, claims: Iterable[Claim]) -> None:
         """Take claims that were made elsewhere."""
         self._claims.extend(claims)
 
+    @door(answer="any", name=text)
     def median(self, name: str, values: ArrayLike, **terms: Unpack[Terms]) -> None:
         """The median over seeds: at least half of all seeds satisfy the bound.
 
@@ -108,6 +120,7 @@ class Claims(Sequence[Claim]):
             )
         )
 
+    @door(answer="any", name=text)
     def between(
         self,
         name: str,
@@ -124,13 +137,14 @@ class Claims(Sequence[Claim]):
         self.median(f"{name}: not less", values, at_least=at_least, **words)
         self.median(f"{name}: not more", values, at_most=at_most, **words)
 
+    @door(answer="any", name=text)
     def fraction(self, name: str, did: ArrayLike, **terms: Unpack[Terms]) -> None:
         """The fraction of seeds that did something: a yes or no for each of them.
 
         Zeros, ones and NaN are booleans too, since that is what xarray makes of booleans where a
         run is missing.
         """
-        by_seed = _by_seed(name, did)
+        by_seed = _by_seed(name, did, "did")
         counted = by_seed[~np.isnan(by_seed)]
         if not np.isin(counted, (0, 1)).all():
             raise ValueError(f"did: {name!r} received {by_seed}, give a yes or no for each seed")
@@ -159,6 +173,7 @@ class Claims(Sequence[Claim]):
             )
         )
 
+    @door(answer="any", name=text, value=number(infinite=True, nan=True), error=number(0))
     def value(
         self, name: str, value: SupportsFloat, *, error: SupportsFloat = 0.0, **terms: Unpack[Terms]
     ) -> None:
@@ -182,6 +197,12 @@ class Claims(Sequence[Claim]):
                 f"received {', '.join(terms) or 'nothing'}"
             )
         reason = terms.get("fails_because", "")
+        for option in ("says", "place", "fails_because", "note"):
+            if option in terms:
+                text(option, terms[option])
+        for option in ("at_most", "at_least", "margin"):
+            if terms.get(option) is not None:
+                number()(option, terms[option])  # type: ignore[literal-required]
         relation, bound = _relation(terms.get("at_most"), terms.get("at_least"))
         return {
             "name": name,
@@ -207,14 +228,20 @@ def _relation(
     )
 
 
-def _by_seed(name: str, values: ArrayLike) -> np.ndarray:
+def _by_seed(name: str, values: ArrayLike, field: str = "values") -> np.ndarray:
     """One number for each seed."""
     dims = getattr(values, "dims", None)
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # ragged
+        array = np.asarray("ragged")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{field}: {name!r} received {shown(values)}, give numbers")
+    array = array.astype(np.float64)
     if array.ndim != 1 or dims not in (None, (SEED,)):
         found = f"the dimensions {dims}" if dims is not None else f"the shape {array.shape}"
         raise ValueError(
-            f"values: {name!r} received {found}, give one number for each seed: reduce the other "
+            f"{field}: {name!r} received {found}, give one number for each seed: reduce the other "
             "dimensions within the seed, or use claim.value for a number that no seed changes"
         )
     return array

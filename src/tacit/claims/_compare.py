@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tacit._doors import door, each, flag, instance, number, whole
 from tacit.claims._claim import Claim
 
 Kind = Literal[
@@ -43,6 +44,12 @@ class Movement:
     sentence: str
 
 
+@door(
+    now=number(infinite=True, nan=True),
+    was=number(infinite=True, nan=True),
+    change=number(0),
+    scale=number(infinite=True, nan=True),
+)
 def same(now: float, was: float, *, change: float = CHANGE, scale: float = 1.0) -> bool:
     """Whether two numbers are the same up to rounding.
 
@@ -60,6 +67,7 @@ def same(now: float, was: float, *, change: float = CHANGE, scale: float = 1.0) 
     return abs(now - was) <= max(change * size, ROUNDING * max(1.0, abs(scale)))
 
 
+@door(claim=instance(Claim))
 def seeds_of(claim: Claim) -> int:
     """All the seeds that a claim looked at, with those it left out."""
     return claim.samples + claim.left_out
@@ -94,6 +102,12 @@ def _movements(now: Claim, was: Claim, *, numbers: bool, same_machine: bool) -> 
     return found
 
 
+@door(
+    current=each(instance(Claim), least=0),
+    reference=each(instance(Claim), least=0),
+    seeds=whole(),
+    same_machine=flag,
+)
 def compare(
     current: Sequence[Claim],
     reference: Sequence[Claim],

@@ -7,10 +7,13 @@ An e-value is a non-negative number whose mean is at most 1 if the null hypothes
 
 import math
 
+from tacit._doors import door, number, whole
+
 ENOUGH = 20.0
 """The evidence at which a claim is decided: wrong with a chance of at most 1 in 20."""
 
 
+@door(yes=whole(), seeds=whole(), share=number(above=0, below=1))
 def e_value(yes: int, seeds: int, *, share: float = 0.5) -> float:
     """The evidence that more than `share` of all seeds satisfy a claim, if `yes` of `seeds` did.
 
@@ -37,6 +40,7 @@ def e_value(yes: int, seeds: int, *, share: float = 0.5) -> float:
     return math.exp(min(float(log), 700.0))
 
 
+@door(yes=whole(), seeds=whole(), share=number(above=0, below=1), at_most=whole(1))
 def seeds_to_decide(yes: int, seeds: int, *, share: float = 0.5, at_most: int = 10_000) -> int:
     """About how many more seeds decide a claim, if they come out as those seen so far.
 

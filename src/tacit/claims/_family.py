@@ -3,9 +3,11 @@
 import math
 from collections.abc import Iterable
 
+from tacit._doors import door, each, instance, number
 from tacit.claims._claim import Claim
 
 
+@door(claims=each(instance(Claim), least=0), level=number(above=0, below=1))
 def decide_all(claims: Iterable[Claim], *, level: float = 0.05) -> list[bool]:
     """Which claims stand as part of the whole set: the procedure e-BH (Wang and Ramdas, 2022).
 

@@ -6,6 +6,9 @@ from typing import SupportsFloat
 
 import numpy as np
 
+from tacit._doors import door, number, whole
+from tacit._errors import shown
+
 CONFIDENCE = 0.98
 """For a fixed number of seeds; looked at whenever a claim is decided, intervals of this confidence
 cover in 94% or more (simulated in the tests). The median's has an end from seven seeds on."""
@@ -21,9 +24,14 @@ def as_samples(samples: Iterable[SupportsFloat] | np.ndarray) -> np.ndarray:
     """The samples as a flat float64 array; a NaN is refused, an infinity is not."""
     if not isinstance(samples, np.ndarray) and hasattr(samples, "__array__"):
         samples = np.asarray(samples)  # an xarray.DataArray iterates over arrays of its own kind
-    flat = np.asarray(
-        samples if isinstance(samples, np.ndarray) else list(samples), dtype=np.float64
-    ).ravel()
+    try:
+        listed = samples if isinstance(samples, np.ndarray) else list(samples)
+        flat = np.asarray(listed).ravel()
+    except (TypeError, ValueError):
+        flat = np.asarray("none")
+    if flat.size and flat.dtype.kind not in "biuf":
+        raise ValueError(f"samples: received {shown(samples)}, give numbers")
+    flat = flat.astype(np.float64)
     if np.isnan(flat).any():
         raise ValueError(
             f"samples: {int(np.isnan(flat).sum())} of {flat.size} are NaN; select the runs that "
@@ -32,6 +40,7 @@ def as_samples(samples: Iterable[SupportsFloat] | np.ndarray) -> np.ndarray:
     return flat
 
 
+@door(answer="any", confidence=number(above=0, below=1))
 def median_interval(
     samples: Iterable[SupportsFloat] | np.ndarray, *, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
@@ -58,6 +67,7 @@ def median_interval(
     return float(ordered[rank - 1]), float(ordered[n - rank])
 
 
+@door(count=whole(), total=whole(), confidence=number(above=0, below=1))
 def fraction_interval(
     count: int, total: int, *, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:

@@ -17,10 +17,20 @@ app = typer.Typer(
     name="tacit",
     help="What gradient descent does without being told: experiments with measured claims.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _known_ids(incomplete: str) -> list[str]:
+    """What can follow at the command line: papers and ids of experiments."""
+    from tacit.reproduction import experiment_ids
+
+    ids = experiment_ids()
+    words = dict.fromkeys([name.partition("/")[0] for name in ids])
+    return [word for word in (*words, *ids) if word.startswith(incomplete)]
+
 
 Results = Annotated[
     Path | None,
@@ -93,16 +103,84 @@ def _common(
 
 
 @app.command("list")
-def list_command(as_json: AsJson = False, results: Results = None) -> int:
-    """The experiments: id, the paper's figure, one line, the last result."""
-    return _command("list", as_json=as_json, results=results)
+def list_command(
+    wanted: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PAPER|WORD]",
+            help="A paper, or a word in the line.",
+            autocompletion=_known_ids,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    results: Results = None,
+) -> int:
+    """The experiments: id, minutes, needs, the last result, what is compared."""
+    return _command("list", wanted, as_json=as_json, results=results)
+
+
+@app.command("show")
+def show_command(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="ID", help="An id, or file.py[:Class].", autocompletion=_known_ids),
+    ],
+    as_json: AsJson = False,
+    results: Results = None,
+) -> int:
+    """An experiment: its parameters with ranges and presets, claims, minutes, data, GPU."""
+    return _command("show", name, as_json=as_json, results=results)
+
+
+@app.command("new")
+def new_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to: my_idea.py.")],
+    force: Annotated[bool, typer.Option("--force", help="Write over a file.")] = False,
+) -> int:
+    """Write an experiment of your own that runs as it is, to be changed."""
+    return _command("new", file, force=force)
+
+
+data_app = typer.Typer(no_args_is_help=True, help="Data sets that are not ours to distribute.")
+app.add_typer(data_app, name="data")
+DataNames = Annotated[
+    list[str] | None, typer.Argument(metavar="NAME…", help="As `tacit data list` shows them.")
+]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option("--into", metavar="DIR", help="Else TACIT_DATA, or the user's cache folder."),
+]
+
+
+@data_app.command("list")
+def data_list_command(
+    names: DataNames = None, into: DataFolder = None, as_json: AsJson = False
+) -> int:
+    """Which data sets there are, and which are at hand."""
+    return _command("data", names or [], into=into, fetch=False, as_json=as_json)
+
+
+@data_app.command("fetch")
+def data_fetch_command(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME…", help="As `tacit data list` shows them.")
+    ],
+    into: DataFolder = None,
+    as_json: AsJson = False,
+) -> int:
+    """Fetch data sets from their addresses and check them."""
+    return _command("data", names, into=into, fetch=True, as_json=as_json)
 
 
 @app.command("reproduce")
 def reproduce_command(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID…", help="Ids as `tacit list` shows them, or file.py[:Class]."),
+        typer.Argument(
+            metavar="ID…",
+            help="Ids as `tacit list` shows them, whole papers, or file.py[:Class].",
+            autocompletion=_known_ids,
+        ),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Every experiment that tacit knows.")
@@ -164,6 +242,9 @@ def reproduce_command(
     compare: Annotated[
         bool, typer.Option("--compare", help="Tell what moved since the committed reference.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be computed, and compute nothing.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Run experiments, decide their claims, draw their figures.
@@ -187,6 +268,7 @@ def reproduce_command(
         budget=budget,
         seeds_at_most=seeds_at_most,
         compare=compare,
+        dry_run=dry_run,
         as_json=as_json,
     )
 
@@ -195,7 +277,11 @@ def reproduce_command(
 def figure_command(
     ids: Annotated[
         list[str],
-        typer.Argument(metavar="ID…", help="Ids as `tacit list` shows them, or file.py[:Class]."),
+        typer.Argument(
+            metavar="ID…",
+            help="Ids as `tacit list` shows them, or file.py[:Class].",
+            autocompletion=_known_ids,
+        ),
     ],
     style: Annotated[
         str,
@@ -218,6 +304,19 @@ def figure_command(
         Path | None,
         typer.Option("--into", metavar="DIR", help="Where to; else beside the results."),
     ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format", metavar="KIND", help="png, svg or pdf; repeatable; else png and svg."
+        ),
+    ] = None,
+    panel: Annotated[
+        str | None, typer.Option("--panel", metavar="LETTER", help="One panel alone: a, b, …")
+    ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option("--size", metavar="NAME", help="single or double: as wide as columns are."),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Draw figures and tables from stored results; nothing is computed."""
@@ -230,7 +329,30 @@ def figure_command(
         seeds=seeds,
         results=results,
         into=into,
+        formats=kind or [],
+        panel=panel,
+        size=size,
         as_json=as_json,
+    )
+
+
+@app.command("report")
+def report_command(
+    results: Results = None,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="DIR", help="Compare with this other folder of results."),
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", metavar="DIR", help="Where to; else into the folder of results."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Write pages that show stored results: figures, claims, statements; nothing is computed."""
+    return _command(
+        "report", results=results, against=against, into=into, show=show, as_json=as_json
     )
 
 
@@ -346,6 +468,14 @@ def verify_command(
         Path | None,
         typer.Option("--errata", metavar="FILE", help="Write the page of errata to this file."),
     ] = None,
+    sharpness: Annotated[
+        Path | None,
+        typer.Option(
+            "--sharpness",
+            metavar="FILE",
+            help="Write how sharp the checks are: FILE.md from the record, FILE.json anew (slow).",
+        ),
+    ] = None,
     results: Results = None,
     as_json: AsJson = False,
 ) -> int:
@@ -361,6 +491,7 @@ def verify_command(
         mutations=mutations,
         replay_file=replay_file,
         errata=errata,
+        sharpness=sharpness,
         results=results,
         as_json=as_json,
     )
@@ -458,6 +589,8 @@ def _keep_compiled_programs() -> None:
     Only for this process and its children, through JAX's own variables, and only where the user has
     not chosen otherwise: importing tacit as a library sets nothing.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tacit" / "jax"
+    import platformdirs
+
+    cache = platformdirs.user_cache_path("tacit") / "jax"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")

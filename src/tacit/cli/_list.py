@@ -1,35 +1,61 @@
-"""`tacit list`."""
+"""`tacit list`: one line for each experiment, as wide as the terminal, whole when piped."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
-from tacit.cli._text import marked
+from tacit._errors import UsageError, nearest
+from tacit.cli._text import plain
 from tacit.reproduction import Entry, last_result, list_experiments
 
 _VERDICTS = ("holds", "fails", "undecided", "at the bound")  # `tacit.claims` is heavy to import
+_MARKS = {"True": "✓", "False": "✗"}
 
 
-def run(*, as_json: bool, results: Path | None) -> int:
+def run(wanted: str | None, *, as_json: bool, results: Path | None) -> int:
     """Print the experiments, with what the last run of each said."""
-    rows = [_row(experiment, results) for experiment in list_experiments()]
+    chosen = _chosen(list_experiments(), wanted)
+    rows = [_row(experiment, results) for experiment in chosen]
     if as_json:
         print(json.dumps({"experiments": rows}, ensure_ascii=False))
         return 0
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("id", "figure", "what it compares", "quick / paper", "last result"):
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(
-            *(marked(row[name]) for name in ("id", "figure", "summary")),
-            marked(_cost(row["needs"])),
-            marked(_words(row["last"])),
-        )
-    Console().print(table)
+    shown = sys.stdout.isatty()
+    lines = [("id", "quick/paper", "needs", "last run", "what it compares")]
+    lines += [_cells(row, short=shown) for row in rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(4)]
+    room = _terminal_width() if shown else None
+    for line in lines:
+        text = "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=False))
+        text = plain(f"{text}  {line[-1]}").rstrip()
+        print(text if room is None or len(text) <= room else f"{text[: room - 1]}…")
+    if shown:
+        words = "minutes of the two presets on two cores, or on a GPU; tacit show ID tells more"
+        print(words if room is None or len(words) <= room else words.partition(";")[0])
     return 0
+
+
+def _chosen(known: list[Entry], wanted: str | None) -> list[Entry]:
+    """All of them, those of a paper, or those in which a word occurs."""
+    if wanted is None:
+        return known
+    word = wanted.casefold()
+    found = [entry for entry in known if entry.group == word]
+    found = found or [
+        entry
+        for entry in known
+        if word in f"{entry.id} {entry.figure} {entry.summary} {entry.data or ''}".casefold()
+    ]
+    if not found:
+        hint = nearest(wanted, {entry.group for entry in known})
+        raise UsageError(f"list: no experiment has {wanted!r} in its line, {hint}")
+    return found
+
+
+def _terminal_width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def _row(experiment: Entry, results: Path | None) -> dict[str, Any]:
@@ -59,15 +85,23 @@ def _row(experiment: Entry, results: Path | None) -> dict[str, Any]:
     }
 
 
-def _cost(needs: dict[str, Any]) -> str:
-    """Minutes of the two presets, and what they need: `0.6 / 0.8 min`, `0.1 / 1.4 min (GPU)`."""
-    quick, paper = (
+def _cells(row: dict[str, Any], *, short: bool) -> tuple[str, str, str, str, str]:
+    needs = row["needs"]
+    minutes = "/".join(
         "?" if needs[name] is None else f"{needs[name]:g}"
         for name in ("quick_minutes", "paper_minutes")
     )
-    gpu = " (GPU)" if needs["paper_on_gpu"] else ""
-    data = f", data {needs['data']}" if needs["data"] else ""
-    return f"{quick} / {paper} min{gpu}{data}"
+    wants = " ".join(
+        filter(None, ("GPU" if needs["paper_on_gpu"] else "", needs["data"] and str(needs["data"])))
+    )
+    last = _in_short(row["last"]) if short else _words(row["last"])
+    summary = row["summary"] if short else f"{row['figure']}: {row['summary']}"
+    return row["id"], f"{minutes} min", wants, last, summary
+
+
+def _in_short(last: dict[str, Any] | None) -> str:
+    """`✓ quick`; an experiment that was never run has nothing."""
+    return "" if last is None else f"{_MARKS.get(str(last['as_expected']), '?')} {last['preset']}"
 
 
 def _words(last: dict[str, Any] | None) -> str:

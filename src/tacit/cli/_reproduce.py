@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit._files import NO_SPACE
+from tacit._files import NO_SPACE, FileKindError
 from tacit.cli._explained import INTERRUPTED
+from tacit.cli._narrator import Narrator, say
 from tacit.cli._telling import tell
 from tacit.cli._text import marked, plain
 from tacit.experiments import Experiment, UsageError, accelerated
@@ -43,11 +44,8 @@ from tacit.sweep import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tacit.sweep import SweepEvent
-
 
 UNDECIDED = 3
-SHARED = "what it computes is shared"
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ class Request:
         return _record(made, compare=self.compare)
 
     def _failed(self, kind: type[Experiment], words: str) -> dict[str, Any]:
-        _say(words)
+        say(words)
         return {"experiment": kind.id, "preset": self.preset, "error": words}
 
     def _broken(self, kind: type[Experiment], error: BaseException) -> str:
@@ -148,6 +146,7 @@ def run(
     budget: float,
     seeds_at_most: int,
     compare: bool,
+    dry_run: bool = False,
     as_json: bool,
 ) -> int:
     """Run the experiments; wrong use is found before the first begins."""
@@ -169,24 +168,32 @@ def run(
     )
     chosen = _chosen(ids, every, preset)
     request = replace(request, alone=len(chosen) == 1)
-    for kind in chosen:
-        if (words := request.missing(kind)) is not None and not every:
+    named = [kind for kind in chosen if kind.id in ids or kind.source != kind.id]
+    for kind in named:  # of a whole paper, as of all, those that lack something are skipped
+        if (words := request.missing(kind)) is not None:
             raise UsageError(f"{kind.id}: {words}")
+    if dry_run:
+        from tacit.cli._dry_run import tell_plan
+
+        return tell_plan(chosen, request, as_json=as_json)
     # With --json standard output is for the object alone.
     console = Console(stderr=as_json, soft_wrap=False)
-    processes = _processes(workers, scheduler, every=every)
+    processes = _processes(workers, scheduler, every=len(named) < len(chosen))
     records: dict[str, dict[str, Any]] = {}
     narrator: Narrator | None = None
+    pages = Pages(results_folder(results), several=len(chosen) > 1)
     try:
         if scheduler is None and processes is not None and len(chosen) >= 2 * processes:
             for kind, text, record in side_by_side(chosen, request, processes, console):
                 console.file.write(text)
                 records[kind.id] = record
+                pages.update(kind.id)
         else:
             with chosen_workers(processes, scheduler) as executor:
                 for kind in chosen:
                     narrator = Narrator(console, kind.id)
                     records[kind.id] = request.run(kind, console, executor, narrator)
+                    pages.update(kind.id)
                     if kind is not chosen[-1]:
                         free_programs()
     except KeyboardInterrupt:
@@ -194,7 +201,7 @@ def run(
         folder = results_folder(results)
         _interrupted(done if narrator is None else _kept(folder, narrator.experiment), sys.argv[1:])
         return INTERRUPTED
-    _write_page(console, results_folder(results))
+    console.print(f"claims and figures: {marked(pages.write())}")
     ordered = [records[kind.id] for kind in chosen]
     if as_json:
         print(
@@ -242,7 +249,13 @@ def _chosen(ids: Sequence[str], every: bool, preset: str) -> list[type[Experimen
     if every == bool(ids):
         known = ", ".join(experiment_ids())
         raise UsageError(f"experiment: give ids or --all, one of the two; known ids: {known}")
-    return _every(preset) if every else [find_experiment(name) for name in dict.fromkeys(ids)]
+    if every:
+        return _every(preset)
+    papers: dict[str, list[str]] = {}
+    for name in experiment_ids():
+        papers.setdefault(name.partition("/")[0], []).append(name)
+    names = [one for name in ids for one in papers.get(name, [name])]
+    return [find_experiment(name) for name in dict.fromkeys(names)]
 
 
 def _every(preset: str) -> list[type[Experiment]]:
@@ -260,33 +273,29 @@ def _every(preset: str) -> list[type[Experiment]]:
     return chosen or kinds
 
 
-def _write_page(console: "Console", folder: Path) -> None:
-    from tacit.site import read_entries, write_index
+class Pages:
+    """The pages of the results, which grow while a long run goes on."""
 
-    page = write_index(folder, read_entries(folder))
-    console.print(f"claims and figures: {marked(page)}")
+    def __init__(self, folder: Path, *, several: bool) -> None:
+        self._folder, self._several = folder, several
 
+    def update(self, experiment: str) -> None:
+        """Show what an experiment has written, unless it is the only one and the end is near."""
+        if self._several:
+            self.write(only=experiment)
 
-class Narrator:
-    """Shows events on standard error: trouble always, progress only on a terminal."""
+    def write(self, only: str | None = None) -> Path:
+        """Write the pages; what they have to leave out is said at the end, once."""
+        from tacit.site import write_report
 
-    def __init__(self, console: "Console", experiment: str) -> None:
-        self._console = console
-        self.experiment = experiment
-        self._waiting = ""
+        def on_skip(path: Path, reason: str) -> None:
+            if only is None:
+                say(f"skipped {path}: {reason}")
 
-    def __call__(self, event: "SweepEvent") -> None:
-        """Show one event."""
-        if event.kind == "computed" and self._console.is_terminal:
-            label = marked(event.batch.label)
-            self._console.print(f"  [dim]{event.done}/{event.total} {label}[/dim]")
-        elif event.kind == "failed":
-            _say(f"batch {event.batch.label} failed: {event.message}")
-        elif event.kind == "retried":
-            _say(f"batch {event.batch.label} raised {event.message}")
-        elif event.kind == "waiting" and (event.remedy or not self._waiting):
-            self._waiting = event.message
-            _say(f"{event.message} ({event.batch.label}): {event.remedy or SHARED}")
+        try:
+            return write_report(self._folder, only=only, on_skip=on_skip)
+        except FileKindError as error:
+            raise UsageError(f"results: {error}") from None
 
 
 def _kept(folder: Path, experiment: str) -> str:
@@ -305,11 +314,7 @@ def _kept(folder: Path, experiment: str) -> str:
 def _interrupted(kept: str, arguments: Sequence[str]) -> None:
     """Say what Ctrl-C left, and how to resume: without --fresh, which starts again."""
     command = shlex.join(["tacit", *(word for word in arguments if word != "--fresh")])
-    _say(f"interrupted: {kept}; to go on from there: {command}")
-
-
-def _say(sentence: str) -> None:
-    print(f"tacit: {plain(sentence)}", file=sys.stderr, flush=True)
+    say(f"interrupted: {kept}; to go on from there: {command}")
 
 
 def _processes(workers: int | None, scheduler: str | None, *, every: bool) -> int | None:
@@ -340,7 +345,7 @@ def side_by_side(
                 text, record = future.result()
             except WorkerDiedError:
                 words = f"{kind.id}: its process died, perhaps for want of memory"
-                _say(words)
+                say(words)
                 text = ""
                 record = {"experiment": kind.id, "preset": request.preset, "error": words}
             yield kind, text, record
@@ -364,7 +369,7 @@ def _in_a_process(
 def chosen_workers(workers: int | None, scheduler: str | None) -> Iterator[Executor | None]:
     """The executor that was asked for; None computes in this process."""
     if scheduler is not None:
-        with dask_workers(scheduler, workers=workers, notice=_say) as executor:
+        with dask_workers(scheduler, workers=workers, notice=say) as executor:
             yield executor
     elif workers is not None:
         with ProcessWorkers(workers) as executor:

@@ -1,9 +1,9 @@
 """What came out of a run, at the terminal."""
 
-import math
 import sys
 from typing import TYPE_CHECKING
 
+from tacit.claims._shown import bound_words, measured_words, seeds_words
 from tacit.cli._text import marked, plain
 from tacit.reproduction import TOO_MANY_SEEDS, Reproduction
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tacit.claims import Claim
     from tacit.reproduction import Effort
 
-_COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "at the bound": "cyan"}
+_COLOURS = {True: "green", False: "bold red", None: "yellow"}  # by whether it was expected
 
 
 def tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
@@ -27,13 +27,17 @@ def tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
         mark = "  ← not as expected" if claim.as_expected is False else ""
         table.add_row(
             marked(claim.name),
-            _measured(claim),
-            f"{'≤' if claim.relation == '<=' else '≥'} {claim.bound:.3g}",
-            _seeds(claim),
+            measured_words(claim),
+            bound_words(claim),
+            seeds_words(claim),
             claim.expected,
-            f"[{_COLOURS[claim.verdict]}]{claim.verdict}[/]{mark}{_remark(claim)}",
+            f"[{_COLOURS[claim.as_expected]}]{claim.verdict}{mark}[/]{_remark(claim)}",
         )
     console.print(table)
+    for claim in made.claims:
+        if claim.expected == "fails":
+            words = f"  expected to fail: {plain(claim.name)}: {plain(claim.because)}"
+            console.print(words, markup=False, highlight=False, style="dim")
     outcomes = ", ".join(f"{count} {name}" for name, count in made.outcomes.items())
     kept = made.summary.skipped_batches
     console.print(
@@ -69,11 +73,6 @@ def _tell_moved(console: "Console", made: Reproduction) -> None:
         )
 
 
-def _seeds(claim: "Claim") -> str:
-    """How many seeds satisfy the claim: `9 of 10`; nothing if it is about one number."""
-    return "" if claim.satisfied is None else f"{claim.satisfied} of {claim.samples}"
-
-
 def _remark(claim: "Claim") -> str:
     """What the verdict leaves out, if that is much."""
     total = claim.samples + claim.left_out
@@ -92,12 +91,3 @@ def _duration(seconds: float) -> str:
         if seconds >= 1.5 * size:
             return f"{seconds / size:.2g} {unit}"
     return f"{max(1, round(seconds))} s"
-
-
-def _measured(claim: "Claim") -> str:
-    """The value with its interval, as far as they are numbers."""
-    if math.isnan(claim.measured):
-        return "–"
-    if not (math.isfinite(claim.low) and math.isfinite(claim.high)) or claim.low == claim.high:
-        return f"{claim.measured:.3g}"
-    return f"{claim.measured:.3g} [{claim.low:.3g}, {claim.high:.3g}]"

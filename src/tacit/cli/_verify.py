@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit._errors import UsageError
-from tacit._files import WriteError, write_atomically
+from tacit._files import FileKindError, WriteError, folder_within, write_atomically
 from tacit.reproduction import results_folder
 
 if TYPE_CHECKING:
@@ -26,22 +26,28 @@ def run(
     mutations: bool,
     replay_file: Path | None,
     errata: Path | None,
+    sharpness: Path | None,
     results: Path | None,
     as_json: bool,
 ) -> int:
-    """Check statements, or one kept instance, or write the page of errata."""
+    """Check statements, or one kept instance, or write the page of errata or of sharpness."""
     from rich.console import Console
 
     from tacit.statements import StatementError, errata_page, replay, verify
 
-    alone = [name for name, given in (("--replay", replay_file), ("--errata", errata)) if given]
-    if alone and (targets or instances is not None or mutations or len(alone) > 1):
+    given = {"--replay": replay_file, "--errata": errata, "--sharpness": sharpness}
+    alone = [name for name, file in given.items() if file is not None]
+    measured = sharpness is not None and sharpness.suffix == ".json"
+    others = (targets and not measured) or instances is not None or mutations or len(alone) > 1
+    if alone and others:
         raise UsageError(f"{alone[0]}: it stands alone, without statements and other options")
     # With --json standard output is for the object alone.
     console = Console(stderr=as_json, soft_wrap=False)
     try:
         if errata is not None:
-            return _write_errata(errata, errata_page())
+            return _write("errata", errata, errata_page())
+        if sharpness is not None:
+            return _write_sharpness(sharpness, targets, console)
         if replay_file is not None:
             done = replay(replay_file)
         else:
@@ -57,6 +63,8 @@ def run(
         print(f"tacit: {error}", file=sys.stderr)
         return 1
     kept = {} if replay_file is not None else _kept(done, results_folder(results))
+    if replay_file is None:
+        _keep_margins(done, results_folder(results))
     _tell(console, done, kept)
     if as_json:
         record = done.to_dict()
@@ -66,14 +74,32 @@ def run(
     return 0 if done.as_expected else 1
 
 
-def _write_errata(path: Path, page: str) -> int:
+def _write(what: str, path: Path, page: str) -> int:
     try:
         write_atomically(path, page.encode())
     except WriteError as error:
         cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
-        raise UsageError(f"errata: {str(path)!r} cannot be written: {cause.strerror}") from error
+        raise UsageError(f"{what}: {str(path)!r} cannot be written: {cause.strerror}") from error
     print(path)
     return 0
+
+
+def _write_sharpness(path: Path, targets: Sequence[str], console: "Console") -> int:
+    """The page, or the record, in which what is not measured now stays as it was."""
+    from tacit.statements import measure_sharpness, read_record, record_text, sharpness_page
+
+    if path.suffix == ".md":
+        return _write("sharpness", path, sharpness_page())
+    if path.suffix != ".json":
+        raise UsageError(
+            f"sharpness: received {str(path)!r}, allowed is a file that ends in .md or in .json"
+        )
+    known = read_record(path) if path.exists() else None
+    with console.status("") as status:
+        record = measure_sharpness(
+            *targets, known=known, progress=lambda one: status.update(one.id)
+        )
+    return _write("sharpness", path, record_text(record))
 
 
 def _kept(done: "Verification", folder: Path) -> dict[str, Path]:
@@ -85,6 +111,21 @@ def _kept(done: "Verification", folder: Path) -> dict[str, Path]:
         for one in done.statements
         if one.verdict == "fails"
     }
+
+
+def _keep_margins(done: "Verification", folder: Path) -> None:
+    """The last answer on each statement, for the report; where it cannot be kept, it is said."""
+    from tacit.site import MARGINS, read_margins
+
+    path = folder / MARGINS
+    answers = {one["id"]: one for one in done.to_dict()["statements"]}
+    text = json.dumps(read_margins(path) | answers, ensure_ascii=False, indent=1)
+    try:
+        path = folder_within(folder, str(MARGINS))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, f"{text}\n".encode())
+    except (OSError, FileKindError) as error:
+        print(f"tacit: the margins are not kept for the report: {error}", file=sys.stderr)
 
 
 def _tell(console: "Console", done: "Verification", kept: dict[str, Path]) -> None:
@@ -101,6 +142,7 @@ def _tell(console: "Console", done: "Verification", kept: dict[str, Path]) -> No
         )
     table.add_column("tried", justify="right")
     table.add_column("worst margin", no_wrap=wide)
+    table.add_column("sharp to", justify="right", no_wrap=wide)
     table.add_column("verdict", no_wrap=wide)
     for one in done.statements:
         mark = "" if one.as_expected else "  ← not as expected"
@@ -111,6 +153,7 @@ def _tell(console: "Console", done: "Verification", kept: dict[str, Path]) -> No
             str(one.claim.samples),
             f"{one.claim.measured:.1e} {'≤' if one.claim.relation == '<=' else '≥'} "
             f"{one.claim.bound:.0e}",
+            "?" if one.sharpness is None else str(one.sharpness),
             f"[{_COLOURS.get(one.verdict, 'yellow')}]{one.verdict}[/]{mark}",
         )
     console.print(table)
@@ -122,7 +165,7 @@ def _tell(console: "Console", done: "Verification", kept: dict[str, Path]) -> No
 
 def _room(console: "Console") -> int:
     """The width that the other columns leave for the words."""
-    return max(20, console.width - 130)
+    return max(20, console.width - 140)
 
 
 def _lines(one: "Verified", kept: dict[str, Path]) -> list[str]:

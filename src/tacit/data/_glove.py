@@ -3,11 +3,12 @@
 import io
 import os
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from tacit._doors import door, each, instance, path, text
 from tacit.data._source import DataMissingError, Source
 
 _CREDIT = "Pennington, Socher and Manning, EMNLP 2014 (https://nlp.stanford.edu/projects/glove)"
@@ -36,6 +37,7 @@ class WordVectors(NamedTuple):
     vectors: np.ndarray
 
 
+@door(path=path, words=each(text, least=0))
 def word_vectors(
     path: str | os.PathLike[str] | None = None, *, words: Iterable[str] | None = None
 ) -> WordVectors:
@@ -60,12 +62,14 @@ def word_vectors(
         return read_glove(io.TextIOWrapper(content, encoding="utf-8", newline="\n"), wanted)
 
 
+@door(path=path)
 def word_vectors_missing(path: str | os.PathLike[str] | None = None) -> str | None:
     """Why `word_vectors` has nothing to read, in a sentence; None if it has."""
     sentence = GLOVE_SST.missing(path)
     return sentence if sentence is None or GLOVE.missing(path) is not None else None
 
 
+@door(lines=each(text), wanted=instance(Container))
 def read_glove(lines: Iterable[str], wanted: set[str] | None = None) -> WordVectors:
     """Vectors in GloVe's own form: a word and its numbers in each line, separated by spaces."""
     names: list[str] = []

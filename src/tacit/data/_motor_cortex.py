@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 
+from tacit._doors import door, path
 from tacit.data._recording import Recording
 from tacit.data._source import Source
 
@@ -24,6 +25,7 @@ M1_FLINT = Source(
 )
 
 
+@door(path=path)
 def motor_cortex(path: str | os.PathLike[str] | None = None) -> Recording:
     """Thirteen minutes of a macaque's primary motor cortex (M1), run 1 of Flint and others.
 

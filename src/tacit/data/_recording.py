@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit._doors import door, path
 from tacit.data._source import DataMissingError
 
 VELOCITY = ("vx", "vy")
@@ -21,6 +22,7 @@ class Recording(NamedTuple):
     seconds: float  # of a bin
 
 
+@door(path=path)
 def read_recording(path: str | os.PathLike[str]) -> Recording:
     """A recording of one's own, from a file.
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit._doors import door, instance, number, text
 from tacit.data._glove import WordVectors, word_vectors
 from tacit.data._sst2 import LabelledSentences, sst2
 
@@ -24,6 +25,7 @@ class Reviews(NamedTuple):
         return cls.of(sst2(cased=cased), word_vectors(), spread=spread)
 
     @classmethod
+    @door(texts=instance(Mapping), table=instance(WordVectors), spread=number(0))
     def of(
         cls, texts: Mapping[str, LabelledSentences], table: WordVectors, *, spread: float
     ) -> "Reviews":
@@ -64,6 +66,7 @@ class Reviews(NamedTuple):
         return [self.words[split][row] for row in rows.tolist()], self.labels[split][rows]
 
 
+@door(sentence=text, known=instance(Container))
 def tokens(sentence: str, known: Container[str]) -> list[str]:
     """The words of a sentence whose tokens are separated by spaces.
 

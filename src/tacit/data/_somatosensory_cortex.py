@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 
+from tacit._doors import door, path
 from tacit.data._recording import Recording
 from tacit.data._source import DataMissingError, Source
 
@@ -21,6 +22,7 @@ S1_CHOWDHURY = Source(
 BIN = 0.05  # seconds, as in the notebooks shared with the data; the paper `kernel` does not say
 
 
+@door(path=path)
 def somatosensory_cortex(path: str | os.PathLike[str] | None = None) -> Recording:
     """Spike counts of S1 in bins of 50 ms and the mean velocity of the hand in each.
 

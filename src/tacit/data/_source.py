@@ -2,11 +2,14 @@
 
 import hashlib
 import os
-import urllib.error
-import urllib.request
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import url2pathname
+
+from tacit._doors import door, path
 
 VARIABLE = "TACIT_DATA"
 
@@ -21,7 +24,7 @@ class Source:
 
     **Arguments:**
 
-    - `name`: its folder, under the one that `TACIT_DATA` names.
+    - `name`: its folder, under the one that `TACIT_DATA` names or in the user's cache.
     - `files`: file → SHA-256; None where it is not known, and the file is taken as it is.
     - `address`: where they are to be had; a file is at `address/file`.
     - `credit`: whose it is, for captions.
@@ -36,24 +39,27 @@ class Source:
     remote: Mapping[str, str] = field(default_factory=dict)
     convert: Callable[[bytes], bytes] = bytes
 
+    @door(path=path)
     def folder(self, path: str | os.PathLike[str] | None = None) -> Path:
-        """The folder with the checked files: `path`, else `$TACIT_DATA/name`.
+        """The folder with the checked files: see `place`.
 
         Raises `DataMissingError` with one sentence if it is missing or differs.
         """
         sentence = self.missing(path)
         if sentence is not None:
             raise DataMissingError(sentence)
-        return self._place(path)
+        return self.place(path)
 
+    @door(path=path)
     def missing(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """What is wrong with the local copy, in a sentence; None if nothing is."""
-        if path is None and not os.environ.get(VARIABLE):
+        if path is None and not os.environ.get(VARIABLE) and not self.place().is_dir():
             return (
-                f"the data set {self.name} is not at hand: set {VARIABLE} to the folder that holds "
-                f"{self.name}/ ({', '.join(self.files)}, from {self.address})"
+                f"the data set {self.name} is not at hand: tacit data fetch {self.name}, or set "
+                f"{VARIABLE} to the folder that holds {self.name}/ ({', '.join(self.files)}, from "
+                f"{self.address})"
             )
-        folder = self._place(path)
+        folder = self.place(path)
         for file, checksum in self.files.items():
             try:
                 with (folder / file).open("rb") as content:
@@ -72,9 +78,7 @@ class Source:
 
     def fetch(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Fetch the files from their address, check them, and return their folder."""
-        if path is None and not os.environ.get(VARIABLE):
-            raise ValueError(f"path: received none, and {VARIABLE} is not set; give a folder")
-        folder = self._place(path)
+        folder = self.place(path)
         for file, checksum in self.files.items():
             if checksum is None:
                 raise DataMissingError(
@@ -82,11 +86,7 @@ class Source:
                     f"take it from {self.address} yourself, and put it into {folder}"
                 )
             there = f"{self.address}/{self.remote.get(file, file)}"
-            try:
-                with urllib.request.urlopen(there, timeout=60) as reply:
-                    content = self.convert(reply.read())
-            except (urllib.error.URLError, OSError) as error:
-                raise DataMissingError(f"{there} could not be fetched: {error}") from error
+            content = self.convert(_fetched(there))
             found = hashlib.sha256(content).hexdigest()
             if found != checksum:
                 raise DataMissingError(
@@ -99,5 +99,31 @@ class Source:
             part.replace(folder / file)
         return folder
 
-    def _place(self, path: str | os.PathLike[str] | None) -> Path:
-        return Path(path) if path is not None else Path(os.environ.get(VARIABLE, "")) / self.name
+    def place(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Its folder: `path`, else `$TACIT_DATA/name`, else in the user's cache."""
+        if path is not None:
+            return Path(path)
+        if folder := os.environ.get(VARIABLE):
+            return Path(folder) / self.name
+        import platformdirs
+
+        return platformdirs.user_cache_path("tacit") / "data" / self.name
+
+
+def _fetched(address: str) -> bytes:
+    """The bytes at an address, by pooch; a local address (`file:`) is read."""
+    if address.startswith("file:"):
+        try:
+            return Path(url2pathname(urlparse(address).path)).read_bytes()
+        except OSError as error:
+            raise DataMissingError(f"{address} could not be fetched: {error}") from error
+    import pooch
+
+    pooch.get_logger().setLevel("ERROR")  # we say ourselves what is wrong
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            # What is checked is the file that is made of these bytes, so they have no hash here.
+            got = pooch.retrieve(address, known_hash=None, path=folder, fname="file")
+        except Exception as error:  # of whichever library pooch has asked
+            raise DataMissingError(f"{address} could not be fetched: {error}") from error
+        return Path(got).read_bytes()

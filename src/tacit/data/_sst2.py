@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit._doors import door, flag, path
 from tacit.data._source import DataMissingError, Source
 
 SPLITS = ("train", "dev", "test")
@@ -78,6 +79,7 @@ class LabelledSentences(NamedTuple):
     labels: np.ndarray  # 1: liked, 0: disliked
 
 
+@door(path=path, cased=flag)
 def sst2(
     path: str | os.PathLike[str] | None = None, *, cased: bool = False
 ) -> dict[str, LabelledSentences]:
@@ -90,6 +92,7 @@ def sst2(
     return {split: read_labelled(folder / f"{split}.tsv") for split in SPLITS}
 
 
+@door(file=path)
 def read_labelled(file: str | os.PathLike[str]) -> LabelledSentences:
     """A file with a label (0 or 1), a tab and a sentence in each line, in UTF-8."""
     sentences, labels = [], []

@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 
+from tacit._doors import SEEDS, door, number, whole
 from tacit.data._recording import Recording
 
 MEAN_RATE, MEDIAN_RATE = 9.3, 6.3  # spikes a second, of the paper `kernel`'s neurons
@@ -11,7 +12,12 @@ SMOOTH = 0.3  # seconds: the velocity is white noise under a Gaussian of this st
 DEEPEST, LATEST = 0.37, 0.2
 
 
-@functools.lru_cache(maxsize=2)
+@door(
+    seed=whole(0, SEEDS),
+    neurons=whole(1, 100_000),
+    minutes=number(above=0, high=10_000),
+    seconds=number(1e-3, 60),
+)
 def synthetic_recording(
     seed: int = 0, *, neurons: int = 52, minutes: float = 51.0, seconds: float = 0.05
 ) -> Recording:
@@ -29,6 +35,13 @@ def synthetic_recording(
     paper's plain convolution does on all its data, R² of about 0.63. The same seed gives the same
     arrays, which cannot be written to.
     """
+    if round(60 * minutes / seconds) < 2:
+        raise ValueError(f"minutes: received {minutes!r}, it must hold two bins or more")
+    return _synthetic_recording(int(seed), int(neurons), float(minutes), float(seconds))
+
+
+@functools.lru_cache(maxsize=2)
+def _synthetic_recording(seed: int, neurons: int, minutes: float, seconds: float) -> Recording:
     from scipy.ndimage import gaussian_filter1d  # not above: slow to import
     from scipy.special import ndtri
 

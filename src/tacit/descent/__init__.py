@@ -1,8 +1,12 @@
 """Descent: the only loop. It moves any pytree down any loss, thousands of small models at once."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.descent._averaged import Averaged
 from tacit.descent._bounded_step import BoundedStep
+from tacit.descent._checkpoint import Checkpoint
 from tacit.descent._clock import AbstractClock, HomogeneousClock
+from tacit.descent._cosine import cosine
+from tacit.descent._coupled_decay import COUPLED, coupled_decay
 from tacit.descent._descend import descend
 from tacit.descent._first_below import FirstBelow
 from tacit.descent._flow import Downhill, FlowState, GradientFlow
@@ -17,8 +21,10 @@ from tacit.descent._problem import (
     LeastSquares,
     LossOrProblem,
     Problem,
+    Stateful,
     Stochastic,
 )
+from tacit.descent._progress import set_progress_place
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
 from tacit.descent._schedule import Cold, ScheduleResult, Stage, Warm, run_schedule
@@ -27,12 +33,14 @@ from tacit.descent._stop import Outcome, Stop
 from tacit.descent._unrolled import Unrolled
 
 __all__ = [
+    "COUPLED",
     "AbstractClock",
     "AbstractMethod",
     "Advance",
     "Averaged",
     "BoundedCurvature",
     "BoundedStep",
+    "Checkpoint",
     "Cold",
     "DescentResult",
     "Downhill",
@@ -54,13 +62,19 @@ __all__ = [
     "ScheduleResult",
     "StabilisedRungeKutta",
     "Stage",
+    "Stateful",
     "Statistics",
     "Stochastic",
     "Stop",
     "Unrolled",
     "Warm",
+    "cosine",
+    "coupled_decay",
     "descend",
     "lane_keys",
     "log_spaced_steps",
     "run_schedule",
+    "set_progress_place",
 ]
+
+with_readable_signatures(globals(), __all__)

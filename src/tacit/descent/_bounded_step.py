@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from tacit._doors import check_fields, number
 from tacit._types import Array, Float, PyTree
 from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import Objective, name_of
@@ -23,6 +24,7 @@ class BoundedStep(AbstractMethod):
     fraction: float = 0.3
 
     def __check_init__(self) -> None:
+        check_fields(self, fraction=number())
         if not 0 < self.fraction < 2:
             raise ValueError(
                 f"fraction: received {self.fraction!r}, it must lie between 0 and 2, where descent "

@@ -84,7 +84,9 @@ def per_lane(name: str, value: PerLane, count: int) -> np.ndarray:
     """One number for all lanes, or one for each of them, as one for each."""
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+        if isinstance(value, bool):
+            raise TypeError("a bool is no number")
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"{name}: received {received(value)}, it must be a number or one for each lane; give "
             f"one number or {count}"

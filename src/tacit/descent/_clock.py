@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from tacit._doors import check_fields, whole
 from tacit._types import Array, PyTree
 
 
@@ -27,6 +28,7 @@ class HomogeneousClock(AbstractClock):
     degree: int
 
     def __check_init__(self) -> None:
+        check_fields(self, degree=whole())
         if self.degree < 1:
             raise ValueError(
                 f"degree: received {self.degree!r}, it must be at least 1; give the number of "

@@ -1,6 +1,7 @@
 """`descend`: the one door to the loop."""
 
 import contextlib
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeAlias, TypeVar, overload
 
@@ -9,8 +10,10 @@ import jax
 import numpy as np
 import optax
 
+from tacit._doors import door, flag, text
 from tacit._types import PRNGKeyArray, PyTree, precise
 from tacit.descent._by_value import ByValue
+from tacit.descent._checkpoint import Checkpoint, keeper_of
 from tacit.descent._checks import (
     PerLane,
     as_problem,
@@ -24,7 +27,7 @@ from tacit.descent._checks import (
 )
 from tacit.descent._flow import GradientFlow
 from tacit.descent._lanes import Lanes, is_array
-from tacit.descent._loop import Batch, run_lanes
+from tacit.descent._loop import Batch, first_rows, run_lanes
 from tacit.descent._method import AbstractMethod, as_method
 from tacit.descent._problem import LossOrProblem
 from tacit.descent._programs import static_kind
@@ -52,6 +55,7 @@ def descend(
     key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None,
     rate: PerLane | None = None,
     hyperparameters: Mapping[str, PerLane] | None = None,
+    checkpoint: Checkpoint | None = None,
     progress: bool | None = None,
     title: str = "descent",
 ) -> DescentResult[Lanes[M]]: ...
@@ -68,11 +72,13 @@ def descend(
     key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None,
     rate: PerLane | None = None,
     hyperparameters: Mapping[str, PerLane] | None = None,
+    checkpoint: Checkpoint | None = None,
     progress: bool | None = None,
     title: str = "descent",
 ) -> DescentResult[M]: ...
 
 
+@door(answer="any", progress=flag, title=text)
 @precise
 def descend(
     model: Any,
@@ -84,6 +90,7 @@ def descend(
     key: PRNGKeyArray | Lanes[PRNGKeyArray] | None = None,
     rate: PerLane | None = None,
     hyperparameters: Mapping[str, PerLane] | None = None,
+    checkpoint: Checkpoint | None = None,
     progress: bool | None = None,
     title: str = "descent",
 ) -> DescentResult[Any]:
@@ -105,6 +112,7 @@ def descend(
       a method made by `optax.inject_hyperparams`:
       `descend(lanes, loss, optax.inject_hyperparams(optax.adam)(1e-3), hyperparameters={"b1":
       [0.8, 0.9]}, stop=Stop(1000))`. They start at these values instead of the method's own.
+    - `checkpoint`: a file from which a descent that was killed goes on; see `Checkpoint`.
     - `progress`: a bar on standard error; None shows it when that is a terminal.
 
     A lane's result does not depend on the lanes beside it; a flow's, and that of a model of more
@@ -157,9 +165,12 @@ def descend(
     steps = np.zeros(0, dtype=np.int64) if record is None else np.asarray(record.steps)
     times = None if record is None or record.times is None else np.asarray(record.times)
     with _on_the_device_of(params):
-        check_program(model, kind, program, params, inputs)
+        rows = first_rows(batch)
+        check_program(model, kind, program, rows.params, rows.inputs)
         with progress_bar(progress, title) as show:
-            builder, statistics = run_lanes(batch, limits, steps, times, show)
+            own = dataclasses.replace(inputs, problem=None)  # of the model's arrays, not the data
+            keeper = keeper_of(checkpoint, params, own, batch.hyperparameters, limits, steps)
+            builder, statistics = run_lanes(batch, rows, limits, steps, times, show, keeper)
         return builder.result(lanes, record, statistics, single=single)
 
 

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from tacit._doors import door, number
 from tacit._types import Array, PyTree
 from tacit.descent._method import Advance, as_method
 from tacit.descent._objective import Objective
@@ -31,6 +32,7 @@ class FirstBelow(Wrapped):
 
     fraction: float = eqx.field(static=True)
 
+    @door(fraction=number(above=0, below=1))
     def __init__(self, method: Any, *, fraction: float) -> None:
         if not 0 < fraction < 1:
             raise ValueError(
@@ -38,7 +40,7 @@ class FirstBelow(Wrapped):
                 "FirstBelow(method, fraction=0.05)"
             )
         self.method = as_method(method)
-        self.fraction = fraction
+        self.fraction = float(fraction)
 
     def init(self, params: PyTree, objective: Objective) -> FirstBelowState:
         """Nothing has been seen yet."""

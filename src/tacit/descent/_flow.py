@@ -106,7 +106,7 @@ class GradientFlow(AbstractMethod):
                     f"{name}: received {getattr(self, name)!r}, it must lie in (0, 1); write for "
                     f"instance {name}=1e-8"
                 )
-        if not (_between(self.until, 0, float("inf")) or self.until == float("inf")):
+        if not (_between(self.until, 0, float("inf")) or _is_infinite(self.until)):
             raise ValueError(
                 f"until: received {self.until!r}, it must be a time above 0; leave it out for no "
                 "limit"
@@ -251,8 +251,13 @@ class GradientFlow(AbstractMethod):
         return {"time": state.time}
 
 
+def _is_infinite(value: Any) -> bool:
+    return not np.ndim(value) and value == float("inf")
+
+
 def _between(value: Any, low: float, high: float) -> bool:
-    number = isinstance(value, float | int | np.number) or eqx.is_array(value)
+    number = isinstance(value, float | int | np.number) and not isinstance(value, bool)
+    number = number or (eqx.is_array(value) and not value.ndim)
     return number and bool(low < value < high)
 
 

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tacit._doors import MOST, check_fields, door, each, whole
 from tacit._types import PRNGKeyArray, precise, x64_for
 from tacit.descent._by_value import value_key
 
@@ -32,6 +33,7 @@ class Lanes(eqx.Module, Generic[T]):
     axes: tuple[tuple[str, tuple[Label, ...]], ...] = eqx.field(static=True, default=())
 
     def __check_init__(self) -> None:
+        check_fields(self, axes=each(each(), least=0))
         data = jax.tree.leaves(eqx.filter(self.tree, is_array))
         shapes = {tuple(array.shape) for array in data}
         if not shapes:
@@ -52,6 +54,7 @@ class Lanes(eqx.Module, Generic[T]):
             )
 
     @staticmethod
+    @door(items=each(least=0))
     def stack(items: Iterable[T]) -> "Lanes[T]":
         """Stack single objects of the same structure into lanes.
 
@@ -105,6 +108,8 @@ class Lanes(eqx.Module, Generic[T]):
           axis needs to show in the model; `label` gives its values to other arguments.
         - `axes`: the values along each axis, numbers or words. They label the results.
         """
+        for name, values in axes.items():
+            each(least=0)(name, values)
         labels = tuple(
             (name, tuple(_plain(name, value) for value in values)) for name, values in axes.items()
         )
@@ -153,6 +158,7 @@ class Lanes(eqx.Module, Generic[T]):
             raise IndexError(f"lane {index} of {self.count}")
         return jax.tree.map(lambda leaf: leaf[index] if is_array(leaf) else leaf, self.tree)
 
+    @door(rows=each(whole()))
     @precise
     def take(self, rows: np.ndarray) -> "Lanes[T]":
         """Some lanes, in the order of `rows`; a row may come more than once. Labels are dropped."""
@@ -198,6 +204,7 @@ def _plain(name: str, value: Any) -> Label:
     return plain
 
 
+@door(stream=whole())
 def lane_keys(stream: int, *numbers: np.ndarray) -> Lanes[PRNGKeyArray]:
     """A key for each lane from its own integers, such as its seed and its training length.
 
@@ -208,6 +215,8 @@ def lane_keys(stream: int, *numbers: np.ndarray) -> Lanes[PRNGKeyArray]:
     - `stream`: what the key is for: starts and data, say, take keys of two streams.
     - `numbers`: arrays with an integer for each lane; they are folded in one after the other.
     """
+    for column in numbers:
+        each(whole(-MOST, MOST))("numbers", column)
     shapes = {np.shape(column) for column in numbers}
     if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise ValueError(

@@ -4,6 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
+from tacit._doors import check_fields, number
 from tacit._types import Array, Float, PyTree
 from tacit.descent._method import AbstractMethod, Advance
 from tacit.descent._objective import Objective
@@ -32,6 +33,7 @@ class LevenbergMarquardt(AbstractMethod):
     largest: float = 1e15
 
     def __check_init__(self) -> None:
+        check_fields(self, damping=number(), smallest=number(), largest=number())
         if not 0 < self.smallest <= self.damping <= self.largest:
             raise ValueError(
                 f"damping: received {self.damping!r} with smallest = {self.smallest!r} and largest "

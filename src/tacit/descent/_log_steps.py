@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from tacit._doors import door, whole
 
+
+@door(last=whole(1), count=whole(2))
 def log_spaced_steps(last: int, *, count: int = 40) -> np.ndarray:
     """Step 0, then about `count` steps from 1 to `last`, evenly on a logarithmic axis."""
     if last < 1:

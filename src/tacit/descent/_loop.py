@@ -3,11 +3,13 @@
 import dataclasses
 import time
 from collections.abc import Hashable, Mapping
+from typing import NamedTuple
 
 import jax
 import numpy as np
 
 from tacit._types import Array, PyTree
+from tacit.descent._checkpoint import Keeper, flat, unflat
 from tacit.descent._plan import Packing, Plan, ProgramCosts
 from tacit.descent._programs import PROGRAMS_KEPT, Recent, run_compiled
 from tacit.descent._progress import Progress
@@ -38,23 +40,38 @@ class Batch:
         return self.inputs.goal.size
 
 
+class Rows(NamedTuple):
+    """What the first segment computes, row by row."""
+
+    members: np.ndarray  # which lane sits in which row
+    params: PyTree
+    inputs: LaneInputs
+
+
+def first_rows(batch: Batch) -> Rows:
+    """Every lane in a row; a small model that runs alone has two, see `_plan.buckets`."""
+    params, inputs = batch.params, batch.inputs
+    if batch.count > 1 or sum(leaf.size for leaf in jax.tree.leaves(params)) > LARGE:
+        return Rows(np.arange(batch.count), params, inputs)
+    twice = np.array([0, 0])
+    return Rows(twice, _take(params, twice), _take_inputs(batch.program, inputs, twice))
+
+
 def run_lanes(
     batch: Batch,
+    rows: Rows,
     limits: dict[str, Array],
     record_steps: np.ndarray,
     record_times: np.ndarray | None,
     show: Progress,
+    keeper: Keeper | None = None,
 ) -> tuple[ResultBuilder, Statistics]:
     """Segments until every lane has ended; ended ones are taken out when the rest fit a bucket."""
     began = time.perf_counter()
     kind, program, count = batch.kind, batch.program, batch.count
-    params, inputs = batch.params, batch.inputs
+    members, params, inputs = rows
     budget = int(limits["steps"])
     builder = ResultBuilder(count, record_steps.size)
-    members = np.arange(count)  # which lane sits in which row
-    if count == 1 and sum(leaf.size for leaf in jax.tree.leaves(params)) <= LARGE:
-        members = np.array([0, 0])  # see _plan.buckets
-        params, inputs = _take(params, members), _take_inputs(program, inputs, members)
     hyperparameters = {name: values[members] for name, values in batch.hyperparameters.items()}
     lanes = start_lanes(kind, program, params, inputs, hyperparameters)
     plan = Plan(budget, record_steps)
@@ -62,6 +79,13 @@ def run_lanes(
         _COSTS.get((jax.tree.structure((program, inputs)), plan.pauses), ProgramCosts)
     )
     clock, sizes, segments, lane_steps = 0, set(), 0, 0
+    stored = None if keeper is None else keeper.load()
+    if stored is not None:
+        clock, plan.recorded = int(stored["clock"]), int(stored["recorded"])
+        members = stored["members"]
+        inputs = _take_inputs(program, batch.inputs, members)
+        lanes = jax.device_put(unflat("lanes", stored, lanes), may_alias=False)
+        builder.restore(stored, lanes, program.method.report(lanes.state))
     while True:
         pauses, due = plan.segment(clock)
         sizes.add(members.size)
@@ -77,8 +101,8 @@ def run_lanes(
             plan.learn(int(now) - clock, seconds)
         lane_steps += int(before.sum()) * (int(now) - clock)
         clock, segments = int(now), segments + 1
-        builder.add_records(members, seen, due)
         running = status == Outcome.running
+        builder.add_records(members, seen, due, ended=not running.all())
         done = count - np.unique(members[running]).size
         show(
             done=done,
@@ -97,9 +121,13 @@ def run_lanes(
             ended = _take(lanes, np.flatnonzero(~running))
             builder.add_lanes(members[~running], ended, program.method.report(ended.state))
             # Ended lanes fill the bucket up; they stand still.
-            rows = np.argsort(~running, kind="stable")[:bucket]
-            members = members[rows]
-            lanes, inputs = _take(lanes, rows), _take_inputs(program, inputs, rows)
+            kept = np.argsort(~running, kind="stable")[:bucket]
+            members = members[kept]
+            lanes, inputs = _take(lanes, kept), _take_inputs(program, inputs, kept)
+        if keeper is not None and keeper.due():
+            place = {"clock": clock, "recorded": plan.recorded, "members": members}
+            state = flat("lanes", lanes) | builder.stored()
+            keeper.save({name: np.asarray(value) for name, value in place.items()} | state)
     if record_times is not None:
         builder.add_timed_records(
             record_times,

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from tacit._doors import door, having
 from tacit._types import Array, PyTree
 from tacit.descent._by_value import ByValue
 from tacit.descent._objective import Objective
@@ -81,6 +82,7 @@ class OptaxMethod(AbstractMethod):
 
     _transformation: ByValue[optax.GradientTransformation] = eqx.field(static=True)
 
+    @door(transformation=having("init", "update"))
     def __init__(self, transformation: optax.GradientTransformation) -> None:
         self._transformation = ByValue(transformation)
 
@@ -97,7 +99,7 @@ class OptaxMethod(AbstractMethod):
         self, params: PyTree, state: PyTree, objective: Objective, rate: Array | None
     ) -> Advance:
         """One gradient evaluation and one update."""
-        loss, gradient = objective.loss_and_gradient(params)
+        loss, gradient, renewed = objective.loss_gradient_and_state(params)
         extra = (
             {"value": loss, "grad": gradient, "value_fn": objective.loss}
             if isinstance(self.transformation, optax.GradientTransformationExtraArgs)
@@ -106,8 +108,9 @@ class OptaxMethod(AbstractMethod):
         updates, state = self.transformation.update(gradient, state, params, **extra)
         if rate is not None:
             updates = jax.tree.map(lambda u: rate.astype(u.dtype) * u, updates)
+        moved = optax.apply_updates(params, updates)
         return Advance(
-            params=optax.apply_updates(params, updates),
+            params=moved if renewed is None else eqx.combine(renewed, moved),
             state=state,
             loss=loss,
             gradient_norm=optax.tree.norm(gradient),

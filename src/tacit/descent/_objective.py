@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
+from tacit._doors import check_fields, function
 from tacit._types import Array, PRNGKeyArray, PyTree
 
 
@@ -16,6 +17,9 @@ class LossFunction(eqx.Module):
     """A bare loss function as a problem; it is stochastic when it takes `key`."""
 
     function: Callable[..., Array]
+
+    def __check_init__(self) -> None:
+        check_fields(self, function=function)
 
     @property
     def stochastic(self) -> bool:
@@ -28,6 +32,11 @@ class LossFunction(eqx.Module):
     def loss(self, model: Any, **key: PRNGKeyArray) -> Array:
         """The function's value."""
         return self.function(model, **key)
+
+
+def counts_steps(problem: Any) -> bool:
+    """Whether a problem is told the number of the step."""
+    return getattr(problem, "counts_steps", False)
 
 
 def name_of(problem: Any) -> str:
@@ -43,13 +52,17 @@ class Objective(eqx.Module):
     problem: Any
     frozen: Any  # the model without its trainable arrays
     key: PRNGKeyArray | None
+    step: Array | None = None
 
     @property
-    def _extra(self) -> dict[str, PRNGKeyArray]:
+    def _extra(self) -> dict[str, Any]:
+        extra: dict[str, Any] = {}
         if getattr(self.problem, "stochastic", False):
             assert self.key is not None  # descend asks for a key
-            return {"key": self.key}
-        return {}
+            extra["key"] = self.key
+        if counts_steps(self.problem):
+            extra["step"] = self.step
+        return extra
 
     def model(self, params: PyTree) -> Any:
         """The whole model."""
@@ -65,6 +78,17 @@ class Objective(eqx.Module):
             loss, gradient = self.problem.loss_and_gradient(self.model(params), **self._extra)
             return loss, eqx.filter(gradient, eqx.is_inexact_array)
         return jax.value_and_grad(self.loss)(params)
+
+    def loss_gradient_and_state(self, params: PyTree) -> tuple[Array, PyTree, PyTree]:
+        """The same, and what of `params` the evaluation itself replaces; None: nothing."""
+        if not hasattr(self.problem, "loss_and_state"):
+            return *self.loss_and_gradient(params), None
+
+        def loss_and_state(params: PyTree) -> tuple[Array, PyTree]:
+            return self.problem.loss_and_state(self.model(params), **self._extra)
+
+        (loss, state), gradient = jax.value_and_grad(loss_and_state, has_aux=True)(params)
+        return loss, gradient, eqx.filter(state, eqx.is_inexact_array)
 
     def residuals(self, params: PyTree) -> Array:
         """The vector whose squares sum to the loss, flattened."""

@@ -10,7 +10,11 @@ problem may have
   function z ↦ Jᵀ z, a pytree like the model's arrays: for models so large that J is not to be made;
 - `downhill(model)`: the loss, a direction and a bound on the curvature (`BoundedCurvature`);
 - `stochastic = True`: then `loss` and `loss_and_gradient` take `key=` and draw fresh data with it
-  (`Stochastic`).
+  (`Stochastic`);
+- `counts_steps = True`: then they take `step=` too, the number of the step, and `key` is the same
+  at every step: for data that are gone through in order;
+- `loss_and_state(model)`: the loss and the state that its evaluation leaves behind, such as running
+  averages (`Stateful`).
 """
 
 from collections.abc import Callable
@@ -54,4 +58,20 @@ class Stochastic(Protocol[M_contra]):
         """The loss on data drawn with `key`."""
 
 
-LossOrProblem: TypeAlias = Callable[..., Array] | Problem[M] | Stochastic[M]
+class Stateful(Protocol):
+    """A problem whose evaluation changes a part of the model that is not trained."""
+
+    @property
+    def loss(self) -> Callable[..., Array]:
+        """The loss alone, of a model; with `key=` and `step=` where the problem asks for them."""
+
+    @property
+    def loss_and_state(self) -> Callable[..., tuple[Array, PyTree]]:
+        """The loss, and what is replaced: a pytree like the model, None for all that is trained.
+
+        Optax's methods put it into the model after each step; the loss must not depend on what is
+        replaced.
+        """
+
+
+LossOrProblem: TypeAlias = Callable[..., Array] | Problem[M] | Stochastic[M] | Stateful

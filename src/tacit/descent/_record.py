@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit._doors import door, whole
 from tacit.descent._received import received
 
 Measure = Callable[[Any], Any]
@@ -57,6 +58,7 @@ class Record:
                 )
 
     @classmethod
+    @door(interval=whole(1), until=whole())
     def every(cls, interval: int, *, until: int, **measures: Measure) -> "Record":
         """Records at 0, `interval`, 2 `interval`, … up to and including `until`."""
         if interval < 1:
@@ -73,12 +75,16 @@ class Record:
 
         A lane that ended before a time shows its end, and `records["time"]` tells when that was.
         """
+        if times is None:
+            raise ValueError("times: received None, give a list of times such as [0.0, 1.0]")
         return cls((), {} if measures is None else measures, times=times)
 
 
 def _checked_steps(given: Any) -> np.ndarray:
     try:
         steps = np.asarray(given)
+        if isinstance(given, list | tuple) and any(isinstance(step, bool) for step in given):
+            steps = np.zeros(())
     except ValueError:
         steps = np.zeros(())
     if steps.ndim != 1 or steps.size == 0 or not np.issubdtype(steps.dtype, np.integer):
@@ -96,7 +102,9 @@ def _checked_steps(given: Any) -> np.ndarray:
 def _checked_times(given: Any) -> np.ndarray:
     try:
         times = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
+        if isinstance(given, list | tuple) and any(isinstance(time, bool) for time in given):
+            times = np.zeros(())
+    except (TypeError, ValueError, OverflowError):
         times = np.zeros(())
     if times.ndim != 1 or times.size == 0 or not np.isfinite(times).all():
         raise ValueError(

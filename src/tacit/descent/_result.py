@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
+from tacit._notebook import few_lines, html_table
+
 if TYPE_CHECKING:
     import xarray
 
@@ -44,6 +46,29 @@ class DescentResult(Generic[M]):
     statistics: Statistics
     record_times: np.ndarray | None = None  # those that `Record.at_times` asked for
 
+    def __repr__(self) -> str:
+        return few_lines(self._headline(), (f"{name:<10}{words}" for name, words in self._rows()))
+
+    def _repr_html_(self) -> str:
+        return html_table((), self._rows(), caption=self._headline())
+
+    def _headline(self) -> str:
+        ends = ", ".join(f"{count} {name}" for name, count in self.outcomes.items())
+        return f"DescentResult: {ends}" if np.ndim(self.loss) else f"DescentResult: {self.outcome}"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """What there is, name and words."""
+        rows = [("loss", _span(self.loss)), ("best", _span(self.best_loss))]
+        rows += [("steps", _span(self.steps))]
+        if self.records:
+            count = len(self.record_steps) if self.record_times is None else len(self.record_times)
+            rows += [("records", f"{', '.join(self.records)}, each at {count} moments")]
+        if self.report:
+            rows += [("report", ", ".join(self.report))]
+        spent = self.statistics
+        rows += [("took", f"{spent.seconds:.1f} s, {spent.lane_steps:,} steps of lanes")]
+        return [*rows, ("see", "model, best, outcome, to_xarray()")]
+
     @property
     def outcomes(self) -> dict[str, int]:
         """How many lanes ended in each way."""
@@ -61,3 +86,14 @@ class DescentResult(Generic[M]):
         from tacit.descent._labelled import as_dataset
 
         return as_dataset(self)
+
+
+def _span(values: np.ndarray) -> str:
+    """One number, or the least, the median and the largest of several."""
+    finite = np.ravel(values)[np.isfinite(np.ravel(values))]
+    if not finite.size:
+        return "not a number"
+    low, high = finite.min(), finite.max()
+    if low == high:
+        return f"{low:.6g}"
+    return f"{low:.3g} … {high:.3g}, median {np.median(finite):.3g}"

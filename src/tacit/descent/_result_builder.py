@@ -1,6 +1,6 @@
 """The result, put together on the host from lanes that end one after another."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import equinox as eqx
@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from tacit._types import PyTree
+from tacit.descent._checkpoint import flat, unflat
 from tacit.descent._lanes import Lanes, is_array
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult, Statistics
@@ -27,6 +28,25 @@ class ResultBuilder:
         self._records: dict[str, np.ndarray] = {}
         self._filled = 0
 
+    def stored(self) -> dict[str, np.ndarray]:
+        """All that has been kept, as arrays for a checkpoint."""
+        arrays = {"filled": np.asarray(self._filled), **flat("records", self._records)}
+        arrays["names"] = np.array(sorted(self._records), dtype=str)
+        for name, kept in self._kept.items():
+            arrays |= flat(f"kept/{name}", kept)
+        return arrays
+
+    def restore(self, stored: Mapping[str, np.ndarray], lanes: Lane, report: PyTree) -> None:
+        """Take up what `stored` has given; `lanes` and `report` are like those to be kept."""
+        self._filled = int(stored["filled"])
+        self._records = unflat("records", stored, dict.fromkeys(stored["names"].tolist(), 0))
+        for name in (*_KEPT, "report"):
+            if any(key.startswith(f"kept/{name}/") for key in stored):
+                like = report if name == "report" else getattr(lanes, name)
+                self._kept[name] = unflat(f"kept/{name}", stored, like)
+        if self._kept:
+            self._kept.setdefault("report", {})  # most methods report nothing
+
     def add_lanes(self, members: np.ndarray, lanes: Lane, report: dict[str, Any]) -> None:
         """Keep lanes that have ended, with what their method reports."""
         for name in (*_KEPT, "report"):
@@ -39,8 +59,10 @@ class ResultBuilder:
             ):
                 room[members] = row
 
-    def add_records(self, members: np.ndarray, seen: dict[str, Any], due: int) -> None:
-        """Keep a segment's `due` records; its last look also stands for what follows.
+    def add_records(
+        self, members: np.ndarray, seen: dict[str, Any], due: int, *, ended: bool
+    ) -> None:
+        """Keep a segment's `due` records; if lanes have ended, its last look stands for the rest.
 
         A lane that is taken out later shows its end in all later records.
         """
@@ -53,7 +75,8 @@ class ResultBuilder:
                 self._records[name] = np.zeros(shape, rows.dtype)
             room = self._records[name]
             room[members, self._filled : self._filled + due] = rows[:, :due]
-            room[members, self._filled + due :] = rows[:, -1:]
+            if ended:
+                room[members, self._filled + due :] = rows[:, -1:]
         self._filled += due
 
     def add_timed_records(

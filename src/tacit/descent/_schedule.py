@@ -6,10 +6,12 @@ from typing import Any, Generic, TypeAlias, TypeVar, final
 
 import numpy as np
 
+from tacit._doors import check_fields, door, each, flag, instance, numbers, text
 from tacit._types import PRNGKeyArray, precise
-from tacit.descent._checks import PerLane
+from tacit.descent._checks import PerLane, as_problem
 from tacit.descent._descend import Method, descend
 from tacit.descent._lanes import Lanes
+from tacit.descent._method import as_method
 from tacit.descent._problem import LossOrProblem
 from tacit.descent._record import Record
 from tacit.descent._result import DescentResult
@@ -30,6 +32,9 @@ class Warm:
 
     after: str | None = None
     best: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self, after=text, best=flag)
 
 
 @final
@@ -73,6 +78,14 @@ class Stage:
                 f"name: received {self.name!r}, it must be a word; write for instance "
                 "Stage('first', …)"
             )
+        as_problem(self.problem)
+        as_method(self.method)
+        if self.record is not None:
+            instance(Record)("record", self.record)
+        if self.hyperparameters is not None:
+            instance(Mapping)("hyperparameters", self.hyperparameters)
+        if self.rate is not None:
+            numbers(infinite=True, nan=True)("rate", self.rate)
         if not isinstance(self.start, Warm | Cold):
             raise ValueError(
                 f"start: received {self.start!r}, it must be Warm(…) or Cold(…); leave it out to "
@@ -119,6 +132,7 @@ class ScheduleResult(Generic[M]):
         return np.logical_and.reduce(ends)
 
 
+@door(answer="any", stages=each(least=0), progress=flag, title=text)
 @precise
 def run_schedule(
     model: M, stages: Sequence[Stage], *, progress: bool | None = None, title: str = ""

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from tacit._types import Array, PRNGKeyArray, PyTree
 from tacit.descent._by_value import ByValue
 from tacit.descent._method import AbstractMethod, choose
-from tacit.descent._objective import Objective
+from tacit.descent._objective import Objective, counts_steps
 from tacit.descent._programs import run_compiled
 from tacit.descent._record import Measure
 from tacit.descent._stop import Outcome
@@ -67,10 +67,11 @@ class Program(eqx.Module):
     def objective(self, inputs: LaneInputs, clock: Array) -> Objective:
         """One lane's objective at a step; fresh data come from the lane's key and the step."""
         key: PRNGKeyArray | None = None
-        if inputs.key is not None:
-            key = jax.random.fold_in(jax.random.wrap_key_data(inputs.key), clock)
         problem = eqx.combine(inputs.problem, self.problem_rest)
-        return Objective(problem, eqx.combine(inputs.frozen, self.model_rest), key)
+        if inputs.key is not None:
+            key = jax.random.wrap_key_data(inputs.key)
+            key = key if counts_steps(problem) else jax.random.fold_in(key, clock)
+        return Objective(problem, eqx.combine(inputs.frozen, self.model_rest), key, clock)
 
     def state(self, params: PyTree, inputs: LaneInputs) -> PyTree:
         """The method's state before the first step, of every lane."""
@@ -95,14 +96,6 @@ class Program(eqx.Module):
             return measure(self.objective(inputs, jnp.int32(0)).model(params))
 
         return jax.vmap(one, in_axes=(0, self._axes))(params, inputs)
-
-    def observed(self, params: PyTree, inputs: LaneInputs) -> set[str]:
-        """The names of what the method records beside the loss."""
-
-        def one(params: PyTree, inputs: LaneInputs) -> dict[str, Array]:
-            return self.method.observe(self.state(params, inputs))
-
-        return set(jax.eval_shape(one, params, inputs))
 
     def measured_at_times(self, params: PyTree, inputs: LaneInputs) -> dict[str, PyTree]:
         """The loss and the measures of every lane at its snapshots, (lane, time, …)."""
@@ -168,7 +161,8 @@ class Program(eqx.Module):
         """Run to each step in `until` in turn, looking at every lane there.
 
         Steps are counted by one clock, and lanes that have ended stand still. The first
-        `limits["due"]` looks and the last are wanted; the others only fill the program's shape.
+        `limits["due"]` looks are wanted, and the last where a lane has ended; the others only fill
+        the program's shape.
         """
         look = jax.vmap(self.look, in_axes=(0, self._axes, None))
         size = block_size(lanes)
@@ -177,10 +171,12 @@ class Program(eqx.Module):
         def to_next(
             carry: tuple[Lane, Array], pause: tuple[Array, Array]
         ) -> tuple[tuple[Lane, Array], PyTree]:
-            stop, wanted = pause
+            stop, place = pause
             lanes, clock = go(*carry, inputs, limits, stop)
             if until.size == 1:
                 return (lanes, clock), {}
+            ended = jnp.any(lanes.status != Outcome.running)
+            wanted = (place < limits["due"]) | ((place == until.size - 1) & ended)
 
             def nothing(*args: PyTree) -> PyTree:
                 shapes = jax.eval_shape(look, *args)
@@ -188,9 +184,9 @@ class Program(eqx.Module):
 
             return (lanes, clock), jax.lax.cond(wanted, look, nothing, lanes, inputs, clock)
 
-        place = jnp.arange(until.size)
-        wanted = (place < limits["due"]) | (place == until.size - 1)
-        (lanes, clock), seen = jax.lax.scan(to_next, (lanes, clock), (until, wanted))
+        (lanes, clock), seen = jax.lax.scan(
+            to_next, (lanes, clock), (until, jnp.arange(until.size))
+        )
         return lanes, clock, seen
 
     def _together(

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from diffrax import RESULTS
 from jax.flatten_util import ravel_pytree
 
+from tacit._doors import check_fields, number, whole
 from tacit._types import Array, Float, PyTree
 from tacit.descent._solver import FlowSolver
 
@@ -45,6 +46,7 @@ class StabilisedRungeKutta(FlowSolver):
     margin: float = 1.2
 
     def __check_init__(self) -> None:
+        check_fields(self, most=whole(2, 10_000), iterations=whole(1, 10_000), margin=number(1))
         if self.most < 2 or self.iterations < 1 or not self.margin >= 1:
             raise ValueError(
                 f"most, iterations, margin: received {self.most!r}, {self.iterations!r} and "

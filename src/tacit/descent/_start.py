@@ -3,28 +3,28 @@
 Most methods begin with constants: Adam with zeros in the shape of the parameters. To compile a
 program that writes them takes a tenth of a second, as long as thousands of steps of small models.
 So the method's first state is traced, and if no equation of it needs more than broadcasting, NumPy
-makes it. Otherwise (a flow that asks the gradient for its first step) it is compiled.
+makes it. Otherwise (a flow that asks the gradient for its first step) what was traced is compiled.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Literal
+from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
 
 from tacit._types import PyTree
-from tacit.descent._programs import PROGRAMS_KEPT, Recent, run_compiled, static_kind
+from tacit.descent._programs import PROGRAMS_KEPT, Recent, static_kind
 from tacit.descent._segment import Lane, LaneInputs, Program
 
 
 class InitialState(NamedTuple):
     """How the method's state before the first step is made."""
 
-    # Constants, or the numbers of parameters that are copied; None: it is computed.
-    leaves: tuple[np.ndarray | int, ...] | None
-    structure: Any
+    # Constants, or the numbers of parameters that are copied; a function: it computes them.
+    leaves: tuple[np.ndarray | int, ...] | Callable[..., list[jax.Array]]
+    shapes: PyTree  # the state, with shapes in place of arrays
     loss_dtype: np.dtype
 
 
@@ -42,15 +42,13 @@ def start_lanes(
 
     `kind` is `static_kind(program)`; `hyperparameters` take the place of the method's own.
     """
-    initial = _INITIAL_STATES.get(
-        (kind, static_kind((params, inputs))), lambda: _trace(program, params, inputs)
-    )
-    if initial.leaves is None:
-        state = run_compiled(_state, kind, (program, params, inputs))
+    initial = initial_state(kind, program, params, inputs)
+    flat = jax.tree.leaves(params)
+    if callable(initial.leaves):
+        made = initial.leaves(*jax.tree.leaves((params, inputs, eqx.filter(program, eqx.is_array))))
     else:
-        flat = jax.tree.leaves(params)
         made = [_fresh(flat[leaf] if isinstance(leaf, int) else leaf) for leaf in initial.leaves]
-        state = jax.tree.unflatten(initial.structure, made)
+    state = jax.tree.unflatten(jax.tree.structure(initial.shapes), made)
     if hyperparameters:
         state = program.method.set_hyperparameters(state, hyperparameters)
     count = inputs.goal.size
@@ -69,13 +67,17 @@ def start_lanes(
     )
 
 
+def initial_state(
+    kind: Hashable, program: Program, params: PyTree, inputs: LaneInputs
+) -> InitialState:
+    """How the method begins with such parameters, traced once."""
+    return _INITIAL_STATES.get(
+        (kind, static_kind((params, inputs))), lambda: _trace(program, params, inputs)
+    )
+
+
 def _fresh(values: Any) -> jax.Array:
     return jax.device_put(np.array(values), may_alias=False)
-
-
-def _state(fixed: tuple[Program, PyTree, LaneInputs]) -> PyTree:
-    program, params, inputs = fixed
-    return program.state(params, inputs)
 
 
 def _trace(program: Program, params: PyTree, inputs: LaneInputs) -> InitialState:
@@ -85,9 +87,11 @@ def _trace(program: Program, params: PyTree, inputs: LaneInputs) -> InitialState
         lambda params, inputs, arrays: eqx.combine(arrays, rest).state(params, inputs),
         return_shape=True,
     )(params, inputs, arrays)
-    made = constant_outputs(traced, len(jax.tree.leaves(params)))
+    made: Any = constant_outputs(traced, len(jax.tree.leaves(params)))
+    if made is None:
+        made = jax.jit(jaxpr_as_fun(traced))
     dtype = jax.eval_shape(program.losses, params, inputs).dtype
-    return InitialState(made, jax.tree.structure(state), np.dtype(dtype))
+    return InitialState(made, state, np.dtype(dtype))
 
 
 def constant_outputs(traced: ClosedJaxpr, inputs: int) -> tuple[np.ndarray | int, ...] | None:

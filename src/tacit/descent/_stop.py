@@ -8,6 +8,8 @@ import jax
 import numpy as np
 from jax.typing import ArrayLike
 
+from tacit._doors import MOST, number, whole
+
 
 class Outcome(enum.IntEnum):
     """The state of a lane: still running, or one of the four ends that are recorded and counted."""
@@ -47,6 +49,11 @@ class Stop:
     progress: float = 1e-3
 
     def __post_init__(self) -> None:
+        if isinstance(self.loss, bool | int):
+            number(-1e308, 1e308)("loss", self.loss)
+        for name in ("steps", "patience"):
+            if isinstance(getattr(self, name), int) and getattr(self, name) > MOST:
+                whole()(name, getattr(self, name))
         if not (_is_whole(self.steps) and self.steps >= 0):
             raise ValueError(
                 f"steps: received {self.steps!r}, it must be a whole number of at least 0; write "

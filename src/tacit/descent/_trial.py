@@ -16,6 +16,7 @@ from tacit.descent._lanes import Lanes
 from tacit.descent._programs import PROGRAMS_KEPT, Recent, static_kind
 from tacit.descent._received import first_line, received
 from tacit.descent._segment import LaneInputs, Program
+from tacit.descent._start import initial_state
 
 _TRIED: Recent[None] = Recent(PROGRAMS_KEPT)
 
@@ -27,8 +28,9 @@ def check_program(
 
     def check() -> None:
         _check_loss(model, program, params, inputs)
-        _check_method(program, params, inputs)
-        _check_measures(program, params, inputs)
+        with errors_of_the_method():  # it must be able to begin
+            state = initial_state(kind, program, params, inputs).shapes
+        _check_measures(program, params, inputs, state)
 
     _TRIED.get((kind, static_kind((params, inputs))), check)
 
@@ -59,11 +61,9 @@ def _check_loss(model: Any, program: Program, params: PyTree, inputs: LaneInputs
         )
 
 
-def _check_measures(program: Program, params: PyTree, inputs: LaneInputs) -> None:
+def _check_measures(program: Program, params: PyTree, inputs: LaneInputs, state: PyTree) -> None:
     """Measures run inside the compiled program, so JAX must be able to trace them."""
-    if not program.measures:
-        return
-    own = program.observed(params, inputs)
+    own = set(jax.eval_shape(program.method.observe, state)) if program.measures else set()
     for name, measure in program.measures:
         if name in own:
             raise ValueError(
@@ -84,12 +84,6 @@ def _check_measures(program: Program, params: PyTree, inputs: LaneInputs) -> Non
                 f"record.measures[{name!r}]: received one that returns {type(found).__name__}, it "
                 "must return one array; give each number a measure of its own"
             )
-
-
-def _check_method(program: Program, params: PyTree, inputs: LaneInputs) -> None:
-    """A method must be able to begin."""
-    with errors_of_the_method():
-        jax.eval_shape(program.state, params, inputs)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,14 @@ from typing import SupportsFloat, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.draw._checks import check_choice, check_increasing, check_positive, checked_number
+from tacit._doors import text
+from tacit.draw._checks import (
+    check_choice,
+    check_increasing,
+    check_listed,
+    check_positive,
+    checked_number,
+)
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ROOM = 24  # characters that fit under a narrow axis
@@ -134,8 +141,11 @@ class Axis:
     threshold: float | int = 1.0
 
     def __post_init__(self) -> None:
+        text("Axis.label", self.label)
         check_choice("Axis", "scale", self.scale, SCALES)
         check_positive("Axis", "threshold", self.threshold)
+        for name, given in (("limits", self.limits), ("ticks", self.ticks)):
+            check_listed("Axis", name, given)
         if self.limits is not None and len(self.limits) != 2:
             raise ValueError(
                 f"Axis.limits: received {self.limits}, they must be two ends (either may be None)"
@@ -155,7 +165,7 @@ class Axis:
             return None
         if isinstance(self.ticks, Mapping):
             return {float(place): text for place, text in self.ticks.items()}
-        places = [float(place) for place in self.ticks]
+        places = [checked_number("Axis", "ticks", place) for place in self.ticks]
         return dict(zip(places, number_texts(places), strict=True))
 
     def ticks_within(self, low: float, high: float) -> dict[float, str]:

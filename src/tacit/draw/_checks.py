@@ -1,15 +1,21 @@
 """The checks that every record makes of its arguments: what was received, and what to pass."""
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit._errors import shown
+
 
 def checked_array(owner: str, name: str, value: ArrayLike, *, ndim: int = 1) -> NDArray[np.float64]:
     """A read-only float64 copy of `value`, which must be real and have `ndim` dimensions."""
-    raw = np.asarray(value)
+    try:
+        raw = np.asarray(value)
+    except ValueError:  # ragged
+        raw = np.asarray("ragged")
     if raw.dtype.kind not in "biuf":
         raise ValueError(
             f"{owner}.{name}: received dtype {raw.dtype}, it must hold real numbers; convert it "
@@ -28,9 +34,9 @@ def checked_array(owner: str, name: str, value: ArrayLike, *, ndim: int = 1) -> 
 def checked_number(owner: str, name: str, value: SupportsFloat) -> float:
     """`value` as a finite float."""
     try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{owner}.{name}: received {value!r}, it must be a number") from None
+        number = math.nan if isinstance(value, bool | str) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{owner}.{name}: received {shown(value)}, it must be a number") from None
     if not np.isfinite(number):
         raise ValueError(
             f"{owner}.{name}: received {number}, it must be finite; leave the mark out instead"
@@ -38,23 +44,53 @@ def checked_number(owner: str, name: str, value: SupportsFloat) -> float:
     return number
 
 
-def check_positive(owner: str, name: str, value: float) -> None:
+def checked_texts(
+    owner: str, name: str, value: Sequence[str] | None, length: int
+) -> tuple[str, ...] | None:
+    """Texts, one for each of `length` points; None stays None."""
+    if value is None:
+        return None
+    texts = tuple(map(str, value))
+    if isinstance(value, str) or len(texts) != length:
+        raise ValueError(
+            f"{owner}.{name}: received {value!r}, it must be a text for each of {length} points"
+        )
+    return texts
+
+
+def check_positive(owner: str, name: str, value: SupportsFloat) -> None:
     """Refuse a size or a width that is not above zero."""
-    if not value > 0:
-        raise ValueError(f"{owner}.{name}: received {value}, it must be above 0")
+    if not 0 < checked_number(owner, name, value) <= 1e6:
+        raise ValueError(
+            f"{owner}.{name}: received {value}, it must be above 0 and at most a million"
+        )
 
 
-def check_fraction(owner: str, name: str, value: float) -> None:
+def check_fraction(owner: str, name: str, value: SupportsFloat) -> None:
     """Refuse a value outside [0, 1]."""
-    if not 0 <= value <= 1:
+    if not 0 <= checked_number(owner, name, value) <= 1:
         raise ValueError(f"{owner}.{name}: received {value}, it must lie in [0, 1]; rescale it")
 
 
 def check_choice(owner: str, name: str, value: Any, allowed: Collection[Any]) -> None:
     """Refuse a value that is not among `allowed`."""
-    if value not in allowed:
+    if not isinstance(value, Hashable) or value not in allowed:
         options = ", ".join(repr(option) for option in allowed)
-        raise ValueError(f"{owner}.{name}: received {value!r}, it must be one of {options}")
+        raise ValueError(f"{owner}.{name}: received {shown(value)}, it must be one of {options}")
+
+
+def check_words(owner: str, **words: object) -> None:
+    """Refuse what is neither text nor None."""
+    for name, value in words.items():
+        if value is not None and not isinstance(value, str):
+            raise ValueError(f"{owner}.{name}: received {shown(value)}, it must be text")
+
+
+def check_listed(owner: str, name: str, value: object) -> None:
+    """Refuse what is neither a sequence, a mapping nor None."""
+    listed = isinstance(value, Sequence | Mapping | np.ndarray) and not isinstance(value, str)
+    if value is not None and not listed:
+        raise ValueError(f"{owner}.{name}: received {shown(value)}, it must be a sequence")
 
 
 def check_lengths(owner: str, **arrays: NDArray[np.float64]) -> None:

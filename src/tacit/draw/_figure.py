@@ -1,25 +1,33 @@
-"""A figure: titled panels with axes and marks, a caption, and a banner for what is undecided.
+"""A figure: titled panels with axes and marks, a caption, and a notice of what is undecided.
 
 All words are plain Unicode text. Neither renderer reads markup or TeX in them, so that what is
 written is what both show: write W₀, not $W_0$.
 """
 
 import math
+import os
+import re
 import string
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
+from tacit._doors import each, instance, text, whole
+from tacit._doors import path as check_path
 from tacit.draw._axis import Axis
-from tacit.draw._checks import check_choice, check_positive
+from tacit.draw._checks import check_choice, check_listed, check_positive, check_words
 from tacit.draw._heatmap import Heatmap
 from tacit.draw._marks import Mark
 
 T = TypeVar("T")
 
 LEGENDS = ("best", "outside", None)
+_NARROWEST = 2.2  # inches that a panel needs to be read
+_SQUAT, _WORDS = 0.6, 0.75  # height of axes over a panel's width; inches for words around them
+_PARTS = re.compile(r"[:;,()]")  # what sets the parts of a title apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +54,13 @@ class Panel:
     ours: Sequence[Mark] = ()
 
     def __post_init__(self) -> None:
+        text("Panel.title", self.title)
+        check_words("Panel", note=self.note)
         check_choice("Panel", "legend", self.legend, LEGENDS)
+        instance(Axis)("Panel.x", self.x)
+        instance(Axis)("Panel.y", self.y)
+        for name, given in (("marks", self.marks), ("ours", self.ours)):
+            each(instance(Mark), least=0)(f"Panel.{name}", given)
         object.__setattr__(self, "ours", tuple(self.ours))
         object.__setattr__(self, "marks", (*_without(self.marks, self.ours), *self.ours))
         for mark in self.marks:
@@ -110,6 +124,12 @@ class Panel:
         )
         return "; ".join(words)
 
+    @property
+    def y_label(self) -> str:
+        """The label of the y axis; none where a part of the title says the same."""
+        label = _plain(self.y.label)
+        return "" if label in map(_plain, _PARTS.split(self.title)) else self.y.label
+
     def legend_marks(self) -> list[Mark]:
         """The marks in the legend: those with a label, alike ones once."""
         if self.legend is None:
@@ -128,10 +148,11 @@ class Figure:
     **Arguments**
     - `columns`: panels a row; chosen for the number of panels if None.
     - `caption`: small text below, wrapped to the width.
-    - `banner`: a notice on the face of the figure, in a strip on top, such as "undecided: …".
+    - `notice`: the caption's last line, in a colour that is not missed: "Undecided: …".
     - `size`: (width, height) in inches; chosen for the panels if None. What stands around the
       panels may need more height, and gets it.
     - `ours`: panels that the paper's own figure does not have; they come after the others.
+    - `main`: the place of the panel that says most at a glance: a page shows it first and large.
     """
 
     title: str
@@ -139,26 +160,40 @@ class Figure:
     _: KW_ONLY
     columns: int | None = None
     caption: str = ""
-    banner: str | None = None
+    notice: str | None = None
     size: Sequence[float | int] | None = None
     ours: Sequence[Panel] = ()
+    main: int = 0
 
     def __post_init__(self) -> None:
+        text("Figure.title", self.title)
+        text("Figure.caption", self.caption)
+        check_words("Figure", notice=self.notice)
+        for name, given in (("panels", self.panels), ("ours", self.ours)):
+            each(instance(Panel), least=0)(f"Figure.{name}", given)
+        if self.columns is not None:
+            whole(-100, 100)("Figure.columns", self.columns)
+            if self.columns < 1:
+                raise ValueError(
+                    f"Figure.columns: received {self.columns}, it must be at least 1; leave it out "
+                    "to let the figure choose"
+                )
+        check_listed("Figure", "size", self.size)
         object.__setattr__(self, "ours", tuple(self.ours))
         object.__setattr__(self, "panels", (*_without(self.panels, self.ours), *self.ours))
         if not self.panels:
             raise ValueError(
                 "Figure.panels: received none, there must be at least one; add a Panel"
             )
-        if self.columns is not None and self.columns < 1:
+        if self.notice is not None and not self.notice.strip():
             raise ValueError(
-                f"Figure.columns: received {self.columns}, it must be at least 1; leave it out to "
-                "let the figure choose"
+                f"Figure.notice: received {self.notice!r}, it must have words; pass None for no "
+                "notice"
             )
-        if self.banner is not None and not self.banner.strip():
+        if not 0 <= self.main < len(self.panels):
             raise ValueError(
-                f"Figure.banner: received {self.banner!r}, it must have words; pass None for no "
-                "banner"
+                f"Figure.main: received {self.main}, it must be the place of one of "
+                f"{len(self.panels)} panels, counted from 0"
             )
         if self.size is not None:
             if len(self.size) != 2:
@@ -169,12 +204,60 @@ class Figure:
             for part in self.size:
                 check_positive("Figure", "size", part)
 
-    def with_banner(self, text: str | None) -> "Figure":
-        """The same figure with another banner, or with none."""
-        return replace(self, banner=text)
+    def save(self, path: "str | os.PathLike[str]") -> Path:
+        """Write it to a file, as its ending says: .png, .svg or .pdf."""
+        from tacit.draw._save import save_figure
+
+        check_path("path", path)
+        return save_figure(self, Path(path))
+
+    def show(self) -> None:
+        """Show it: in a notebook below the cell, else in the system's viewer of pictures."""
+        from tacit.draw._shown import show
+
+        show(self)
+
+    def __repr__(self) -> str:
+        from tacit.draw._shown import figure_text
+
+        return figure_text(self)
+
+    def _repr_png_(self) -> bytes:
+        from tacit.draw._shown import png_bytes
+
+        return png_bytes(self)
+
+    def _repr_html_(self) -> str:
+        from tacit.draw._shown import figure_html
+
+        return figure_html(self)
+
+    def with_notice(self, text: str | None) -> "Figure":
+        """The same figure with another notice, or with none."""
+        return replace(self, notice=text)
+
+    def only(self, letter: str) -> "Figure":
+        """The figure of one panel alone, chosen by its letter: "a", "b", …"""
+        letters = [self.letter(place).strip("()") or "a" for place in range(len(self.panels))]
+        if letter not in letters:
+            raise ValueError(f"panel: received {letter!r}, this figure has {', '.join(letters)}")
+        kept = self.panels[letters.index(letter)]
+        return Figure(self.title, [kept], caption=self.caption, notice=self.notice)
+
+    def in_columns(self, width: float) -> "Figure":
+        """The figure for a page's column of this width, in inches: fewer panels stand in a row.
+
+        What a paper says in its own caption, title, caption and notice, is left out.
+        """
+        columns = max(1, min(self.shape[1], int(width / _NARROWEST)))
+        rows = math.ceil(len(self.panels) / columns)
+        height = rows * (_SQUAT * width / columns + _WORDS)
+        return replace(
+            self, title="", caption="", notice=None, columns=columns, size=(width, height)
+        )
 
     def published(self, caption: str = "") -> "Figure":
-        """The paper's panels and marks alone: no title, banner or notes, and another caption."""
+        """The paper's panels and marks alone: no title, notice or notes, and another caption."""
         found = [panel.published() for panel in _without(self.panels, self.ours)]
         panels = [panel for panel in found if panel is not None]
         if len(panels) < len(self.panels):  # its layout was for more of them
@@ -207,6 +290,10 @@ def _without(all_: Sequence[T], some: Sequence[T]) -> list[T]:
     """The others of them: records that hold arrays are told apart by identity."""
     left = {id(one) for one in some}
     return [one for one in all_ if id(one) not in left]
+
+
+def _plain(words: str) -> str:
+    return words.strip().casefold()
 
 
 def _plural(noun: str, count: int) -> str:

@@ -7,8 +7,15 @@ from typing import SupportsFloat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit._doors import flag, text
 from tacit.draw._axis import Axis, Floats
-from tacit.draw._checks import check_choice, check_increasing, checked_array, checked_number
+from tacit.draw._checks import (
+    check_choice,
+    check_increasing,
+    check_listed,
+    checked_array,
+    checked_number,
+)
 from tacit.draw._marks import Mark
 from tacit.draw._palette import DIVERGING, SEQUENTIAL
 
@@ -48,6 +55,9 @@ class Heatmap(Mark):
             )
         check_increasing("Heatmap", "x", x, strictly=True)
         check_increasing("Heatmap", "y", y, strictly=True)
+        text("Heatmap.label", self.label)
+        flag("Heatmap.annotate", self.annotate)
+        check_listed("Heatmap", "limits", self.limits)
         check_choice("Heatmap", "scale", self.scale, ("linear", "log"))
         if self.limits is not None and len(self.limits) != 2:
             raise ValueError(f"Heatmap.limits: received {self.limits}, they must be two ends")
@@ -76,6 +86,11 @@ class Heatmap(Mark):
     def legend_label(self) -> str | None:
         """Named only if there are cells without a value."""
         return None if self.has_value.all() else "no value"
+
+    @property
+    def appearance(self) -> tuple[object, ...]:
+        """Cells without a value look the same in every map."""
+        return (type(self),)
 
     @property
     def stops(self) -> tuple[str, ...]:

@@ -1,16 +1,19 @@
 """What can be drawn in a panel: frozen records, checked when they are made.
 
 Values that are NaN are missing and leave a gap. Values that the axes cannot show (infinite, or not
-above zero on a log axis) are left out too, but counted: the panel says how many.
+above zero on a log axis) are left out too, but counted: the panel says how many. What `hover` says
+of the single points of a line or of points ("seed 3, converged") is shown on a page only.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit._doors import flag, text
 from tacit.draw._axis import Axis, Floats
 from tacit.draw._checks import (
     check_choice,
@@ -18,8 +21,10 @@ from tacit.draw._checks import (
     check_increasing,
     check_lengths,
     check_positive,
+    check_words,
     checked_array,
     checked_number,
+    checked_texts,
 )
 from tacit.draw._palette import Colour, hex_of
 
@@ -45,8 +50,14 @@ class Mark(ABC):
     @property
     def look(self) -> tuple[object, ...]:
         """What a legend entry shows: marks that look and are called the same share one."""
-        options = [getattr(self, f.name) for f in fields(self) if f.kw_only]  # type: ignore[arg-type]
-        return type(self), self.legend_label, *map(repr, options)
+        return self.legend_label, *self.appearance
+
+    @property
+    def appearance(self) -> tuple[object, ...]:
+        """What it looks like, whatever it is called."""
+        names = [f.name for f in fields(self) if f.kw_only]  # type: ignore[arg-type]
+        shown = [name for name in names if name not in ("label", "hover")]
+        return type(self), *(repr(getattr(self, name)) for name in shown)
 
     def left_out(self, x: Axis, y: Axis) -> tuple[int, int]:
         """How many values the axes cannot show: those not above zero, and infinite ones."""
@@ -75,16 +86,18 @@ class Line(Mark):
     marker: str | None = None
     width: float | int = 1.6
     opacity: float | int = 1.0
+    hover: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         x, y = checked_array("Line", "x", self.x), checked_array("Line", "y", self.y)
         check_lengths("Line", x=x, y=y)
         hex_of(self.colour, owner="Line")
+        check_words("Line", label=self.label)
         check_choice("Line", "style", self.style, STYLES)
         check_choice("Line", "marker", self.marker, (None, *MARKERS))
         check_positive("Line", "width", self.width)
         check_fraction("Line", "opacity", self.opacity)
-        self._set(x=x, y=y)
+        self._set(x=x, y=y, hover=checked_texts("Line", "hover", self.hover, len(x)))
 
     def coordinates(self, x: Axis, y: Axis) -> tuple[Floats, Floats]:
         """The points of the line."""
@@ -104,15 +117,18 @@ class Points(Mark):
     filled: bool = True
     size: float | int = 5.0
     opacity: float | int = 1.0
+    hover: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         x, y = checked_array("Points", "x", self.x), checked_array("Points", "y", self.y)
         check_lengths("Points", x=x, y=y)
         hex_of(self.colour, owner="Points")
+        check_words("Points", label=self.label)
         check_choice("Points", "marker", self.marker, MARKERS)
+        flag("Points.filled", self.filled)
         check_positive("Points", "size", self.size)
         check_fraction("Points", "opacity", self.opacity)
-        self._set(x=x, y=y)
+        self._set(x=x, y=y, hover=checked_texts("Points", "hover", self.hover, len(x)))
 
     def coordinates(self, x: Axis, y: Axis) -> tuple[Floats, Floats]:
         """The points."""
@@ -141,6 +157,7 @@ class Band(Mark):
                 f"{high[first]:g}, it must not exceed high; swap them"
             )
         hex_of(self.colour, owner="Band")
+        check_words("Band", label=self.label)
         self._set(x=x, low=low, high=high)
 
     def coordinates(self, x: Axis, y: Axis) -> tuple[Floats, Floats]:
@@ -160,6 +177,7 @@ class VerticalRule(Mark):
 
     def __post_init__(self) -> None:
         hex_of(self.colour, owner="VerticalRule")
+        check_words("VerticalRule", label=self.label)
         check_choice("VerticalRule", "style", self.style, STYLES)
         self._set(x=checked_number("VerticalRule", "x", self.x))
 
@@ -180,6 +198,7 @@ class HorizontalRule(Mark):
 
     def __post_init__(self) -> None:
         hex_of(self.colour, owner="HorizontalRule")
+        check_words("HorizontalRule", label=self.label)
         check_choice("HorizontalRule", "style", self.style, STYLES)
         self._set(y=checked_number("HorizontalRule", "y", self.y))
 
@@ -201,6 +220,7 @@ class Text(Mark):
 
     def __post_init__(self) -> None:
         hex_of(self.colour, owner="Text")
+        text("Text.text", self.text)
         check_choice("Text", "anchor", self.anchor, ANCHORS)
         x, y = checked_number("Text", "x", self.x), checked_number("Text", "y", self.y)
         self._set(x=x, y=y)

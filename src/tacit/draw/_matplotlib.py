@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit._doors import door, instance
 from tacit.draw._axis import Axis
 from tacit.draw._figure import Figure, Panel
+from tacit.draw._key import key_marks, y_labels
 from tacit.draw._legend import MARGIN, columns_for, free_corner
+from tacit.draw._marks import Mark
 from tacit.draw._matplotlib_marks import DRAW
 from tacit.draw._matplotlib_page import (
     LABEL,
@@ -21,6 +24,7 @@ from tacit.draw._matplotlib_page import (
     Page,
     axes_depth,
     extent,
+    say,
     size_of,
     style,
     text_width,
@@ -42,6 +46,7 @@ _SAMPLE = 24  # points that a line's sample takes in a legend
 _FINE = 1e8  # a log axis over a larger ratio has no room for minor ticks
 
 
+@door(figure=instance(Figure))
 def to_matplotlib(figure: Figure) -> "Sheet":
     """The figure as a Matplotlib figure on an Agg canvas."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -53,13 +58,19 @@ def to_matplotlib(figure: Figure) -> "Sheet":
         FigureCanvasAgg(sheet)
         page = Page(figure, sheet)
         natural = rows * _ROW.get(columns, _ROW_OF_MANY)
-        given = 0.0 if figure.size is None else float(figure.size[1]) - page.top - page.bottom
-        page.resize(given or natural)
+        page.resize(natural)
         grid = sheet.add_gridspec(rows, columns)
-        panels = []
+        labels, shared = y_labels(figure), {mark.look: mark for mark in key_marks(figure)}
+        panels, samples = [], {}
         for place, panel in enumerate(figure.panels):
             axes = sheet.add_subplot(grid[divmod(place, columns)])
-            panels.append((panel, axes, _draw_panel(panel, axes)))
+            handles = _draw_panel(panel, axes, labels[place])
+            samples.update({mark.look: artist for mark, artist in handles})
+            own = [(mark, artist) for mark, artist in handles if mark.look not in shared]
+            panels.append((panel, axes, own))
+        words = [mark.legend_label or "" for mark in shared.values()]
+        page.set_key([samples[look] for look in shared], words)
+        given = 0.0 if figure.size is None else float(figure.size[1]) - page.top - page.bottom
         page.fit(given or natural)
         # Titles and legends depend on the room that the axes have, known only now.
         extra = np.zeros((rows, columns))
@@ -70,18 +81,20 @@ def to_matplotlib(figure: Figure) -> "Sheet":
         least = natural if figure.size is None else rows * _LEAST_ROW
         height = max(given, least + around)
         page.fit(height)
-        changed = [_set_label(axes, "y", panel.y) for panel, axes, _ in panels]
+        changed = [_set_label(panels[n][1], "y", label) for n, label in enumerate(labels)]
         if any(changed):
             page.fit(height)  # axes turned out shorter than a label beside them
         page.draw()
     return sheet
 
 
-def _draw_panel(panel: Panel, axes: "Axes") -> list["Artist"]:
-    """Axes and marks; what stands for the labelled marks in the legend is returned."""
+def _draw_panel(panel: Panel, axes: "Axes", y_label: str) -> list[tuple[Mark, "Artist"]]:
+    """Axes and marks; the marks of the legend are returned with what stands for each there."""
     x, y = panel.ranges()
-    _set_axis(axes, "x", panel.x, x)
-    _set_axis(axes, "y", panel.y, y)
+    set_axis(axes, "x", panel.x, x)
+    set_axis(axes, "y", panel.y, y)
+    _set_label(axes, "x", panel.x.label)
+    _set_label(axes, "y", y_label)
     axes.grid(visible=not panel.heatmaps)
     # Setting limits also stops Matplotlib from scaling the axes itself.
     axes.set(xlim=x, ylim=y)
@@ -92,16 +105,16 @@ def _draw_panel(panel: Panel, axes: "Axes") -> list["Artist"]:
     if panel.empty:
         words: dict[str, Any] = {"ha": "center", "va": "center", "color": ROLES["muted"]}
         axes.text(0.5, 0.5, "nothing to show", transform=axes.transAxes, **words)
-    return [handle for mark, handle in handles if mark in entries]
+    return [(mark, handle) for mark, handle in handles if mark in entries]
 
 
-def _set_axis(axes: "Axes", name: str, axis: Axis, ends: tuple[float, float]) -> None:
+def set_axis(axes: "Axes", name: str, axis: Axis, ends: tuple[float, float]) -> None:
+    """Scale and ticks of an axis."""
     from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
     # With this linscale Matplotlib's symlog is ours: a decade as long as the linear part.
     bend = {"linthresh": axis.threshold, "linscale": 0.9} if axis.scale == "symlog" else {}
     getattr(axes, f"set_{name}scale")(axis.scale, **bend)
-    _set_label(axes, name, axis)
     ruler = getattr(axes, f"{name}axis")
     ticks = axis.ticks_within(*ends)
     # A tick's text cannot be told not to read TeX; an escaped dollar sign stays one.
@@ -111,11 +124,11 @@ def _set_axis(axes: "Axes", name: str, axis: Axis, ends: tuple[float, float]) ->
     ruler.set_minor_formatter(NullFormatter())
 
 
-def _set_label(axes: "Axes", name: str, axis: Axis) -> bool:
+def _set_label(axes: "Axes", name: str, words: str) -> bool:
     """Label an axis, in lines as long as it is now; says whether that changed anything."""
     room = size_of(axes)[0 if name == "x" else 1]
     label = getattr(axes, f"{name}axis").label
-    before, now = label.get_text(), "\n".join(wrapped(axis.label, axes, room, LABEL))
+    before, now = label.get_text(), "\n".join(wrapped(words, axes, room, LABEL))
     label.set(text=now, parse_math=False)
     return bool(before != now)
 
@@ -151,7 +164,7 @@ def _set_title(panel: Panel, axes: "Axes", letter: str) -> float:
     return (len(lines) - 1) * PANEL_TITLE * LINE_SPACING * POINT
 
 
-def _set_foot(panel: Panel, axes: "Axes", handles: list["Artist"]) -> float:
+def _set_foot(panel: Panel, axes: "Axes", handles: list[tuple[Mark, "Artist"]]) -> float:
     """Note and legend; the height in inches that they need under the axes is returned."""
     width, _ = size_of(axes)
     used = depth = axes_depth(axes)
@@ -172,9 +185,9 @@ def _set_foot(panel: Panel, axes: "Axes", handles: list["Artist"]) -> float:
         )
         used += 5 + len(note) * SMALL * LINE_SPACING
     if handles:
-        words = [mark.legend_label or "" for mark in panel.legend_marks()]
+        words = [mark.legend_label or "" for mark, _ in handles]
         labels = ["\n".join(wrapped(label, axes, width - _SAMPLE, SMALL)) for label in words]
-        used += _set_legend(panel, axes, handles, labels, used + 7)
+        used += _set_legend(panel, axes, [artist for _, artist in handles], labels, used + 7)
     return (used - depth) * POINT
 
 
@@ -208,10 +221,7 @@ def _set_legend(
 
 
 def _legend(axes: "Axes", handles: list["Artist"], labels: list[str], **options: Any) -> "Legend":
-    # Matplotlib drops labels that begin with "_" and reads TeX; set as text they stay themselves.
     legend = axes.legend(handles, ["-"] * len(labels), **options)
-    for text, label in zip(legend.get_texts(), labels, strict=True):
-        text.set_parse_math(False)
-        text.set_text(label)
+    say(legend, labels)
     legend.set_zorder(5)
     return legend

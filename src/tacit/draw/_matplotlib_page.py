@@ -1,4 +1,4 @@
-"""The page around Matplotlib's panels: style, banner, title, caption, and how text is measured.
+"""The page around Matplotlib's panels: style, title, key, caption, and how text is measured.
 
 Lengths are in points, except those of the page, which are in inches as Matplotlib's are.
 """
@@ -7,19 +7,21 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from tacit.draw._figure import Figure
-from tacit.draw._palette import BANNER_EDGE, BANNER_FILL, BANNER_INK, GRID, ROLES, SPINE
+from tacit.draw._legend import columns_for
+from tacit.draw._palette import GRID, ROLES, SPINE
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Sheet
+    from matplotlib.legend import Legend
 
 
 POINT = 1 / 72  # in inches
-TITLE, PANEL_TITLE, BANNER, LABEL, SMALL = 12.5, 9.5, 9.5, 9.0, 8.0
+TITLE, PANEL_TITLE, LABEL, SMALL = 12.5, 9.5, 9.0, 8.0
 LINE_SPACING = 1.3
 _MARGIN = 9.0  # around the page
 _GAP = 8.0  # between title, panels and caption
-_PAD = 6.5  # above and below the words of the banner
 
 _STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with Matplotlib, so that all machines draw the same
@@ -70,19 +72,42 @@ def style() -> AbstractContextManager[None]:
 
 
 class Page:
-    """Lays out a sheet from top to bottom: banner, title, panels, caption."""
+    """Lays out a sheet from top to bottom: title, key, panels, caption and notice."""
 
     def __init__(self, figure: Figure, sheet: "Sheet") -> None:
         self.sheet = sheet
-        width = figure.width / POINT - 2 * _MARGIN
-        self.banner = wrapped(figure.banner or "", sheet, width - 6, BANNER, "bold")
-        self.title = wrapped(figure.title, sheet, width, TITLE, "bold")
-        self.caption = wrapped(figure.caption, sheet, width, SMALL)
-        self._banner_height = _height(self.banner, BANNER) + 2 * _PAD if self.banner else 0.0
-        title = _height(self.title, TITLE) + _GAP if self.title else 0.0
-        caption = _height(self.caption, SMALL) + _GAP if self.caption else 0.0
-        self.top = (self._banner_height + _MARGIN + title) * POINT
-        self.bottom = (_MARGIN + caption) * POINT
+        self._width = figure.width / POINT - 2 * _MARGIN
+        self.title = wrapped(figure.title, sheet, self._width, TITLE, "bold")
+        self.caption = wrapped(figure.caption, sheet, self._width, SMALL)
+        self.notice = wrapped(figure.notice or "", sheet, self._width, SMALL, "bold")
+        self._key: Legend | None = None
+        self._title_height = _height(self.title, TITLE) + _GAP if self.title else 0.0
+        caption = _height([*self.caption, *self.notice], SMALL)
+        self.top = (_MARGIN + self._title_height) * POINT
+        self.bottom = (_MARGIN + (caption + _GAP if caption else 0.0)) * POINT
+
+    def set_key(self, handles: list["Artist"], labels: list[str]) -> None:
+        """The key of the marks that several panels show, under the title."""
+        if not handles:
+            return
+        self._key = self._legend(handles, labels, 1)
+        entry = extent(self._key)[0] + 14
+        self._key.remove()
+        self._key = self._legend(handles, labels, columns_for(len(labels), entry, self._width))
+        self.top += (extent(self._key)[1] + _GAP) * POINT
+
+    def _legend(self, handles: list["Artist"], labels: list[str], columns: int) -> "Legend":
+        legend = self.sheet.legend(
+            handles,
+            ["-"] * len(labels),
+            ncols=columns,
+            loc="upper left",
+            bbox_to_anchor=(0, 1),
+            bbox_transform=self.sheet.transFigure,
+        )
+        say(legend, ["\n".join(wrapped(label, self.sheet, self._width, SMALL)) for label in labels])
+        legend.set_in_layout(False)
+        return legend
 
     def resize(self, panels: float) -> None:
         """Give the sheet the height for panels of this height, in inches, and all around them."""
@@ -100,26 +125,19 @@ class Page:
 
     def draw(self) -> None:
         """Write what stands around the panels, and keep the panels where they are now."""
-        from matplotlib.patches import Rectangle
-
         self.sheet.set_layout_engine("none")
         width, height = (inches / POINT for inches in self.sheet.get_size_inches())
-        left, top = _MARGIN / width, height
-        if self.banner:
-            strip = self._banner_height / height
-            parts = {"banner": (1, BANNER_FILL), "banner-edge": (4 / width, BANNER_EDGE)}
-            for name, (part, colour) in parts.items():
-                box = Rectangle((0, 1 - strip), part, strip, facecolor=colour, linewidth=0)
-                box.set_transform(self.sheet.transFigure)
-                box.set_gid(name)
-                self.sheet.add_artist(box)
-            look = {"color": BANNER_INK, "fontsize": BANNER, "fontweight": "bold"}
-            self._write(self.banner, left + 4 / width, 1 - _PAD / height, "top", look)
-            top -= self._banner_height
+        left = _MARGIN / width
         title = {"fontsize": TITLE, "fontweight": "bold"}
-        self._write(self.title, left, (top - _MARGIN) / height, "top", title)
+        self._write(self.title, left, 1 - _MARGIN / height, "top", title)
+        if self._key is not None:
+            below = 1 - (_MARGIN + self._title_height) / height
+            self._key.set_bbox_to_anchor((left, below), self.sheet.transFigure)
         small = {"fontsize": SMALL, "color": ROLES["muted"]}
-        self._write(self.caption, left, _MARGIN / height, "bottom", small)
+        above = (_MARGIN + _height(self.notice, SMALL)) / height
+        self._write(self.caption, left, above, "bottom", small)
+        told = {"fontsize": SMALL, "color": ROLES["warning"], "fontweight": "bold"}
+        self._write(self.notice, left, _MARGIN / height, "bottom", told)
 
     def _write(self, lines: list[str], x: float, y: float, va: Any, look: dict[str, Any]) -> None:
         if lines:
@@ -127,6 +145,13 @@ class Page:
                 x, y, "\n".join(lines), va=va, linespacing=LINE_SPACING, parse_math=False, **look
             )
             words.set_in_layout(False)
+
+
+def say(legend: "Legend", labels: list[str]) -> None:
+    """Label a legend: Matplotlib drops labels that begin with "_", and reads TeX in them."""
+    for text, label in zip(legend.get_texts(), labels, strict=True):
+        text.set_parse_math(False)
+        text.set_text(label)
 
 
 def _height(lines: list[str], size: float) -> float:

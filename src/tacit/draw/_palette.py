@@ -5,11 +5,13 @@ role "ink") and yellow (unreadable on white), and with two of Paul Tol's in thei
 apart under the common colour-vision deficiencies, which the tests check.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
 
+from tacit._doors import door, each, whole
+from tacit._errors import shown
 from tacit.draw._checks import check_fraction
 
 CATEGORICAL = (
@@ -36,9 +38,6 @@ GRID = "#E8EBEF"
 PAPER = "#FFFFFF"
 NO_VALUE = "#EEF0F2"
 HATCH = "#A9B0BA"
-BANNER_FILL = "#FEF0C7"
-BANNER_EDGE = "#F0A020"
-BANNER_INK = "#7A2E0E"
 
 # Ordered families on white paper: plasma from its dark end to orange, where it is still readable.
 ORDERED = ("#0D0887", "#4903A0", "#7E03A8", "#A82296", "#CB4679", "#E56B5D", "#F79044")
@@ -61,9 +60,10 @@ class Shade:
     place: SupportsFloat
 
     def __post_init__(self) -> None:
-        check_fraction("Shade", "place", float(self.place))
+        check_fraction("Shade", "place", self.place)
 
     @classmethod
+    @door(size=whole(-100_000, 100_000))
     def family(cls, size: int) -> list["Shade"]:
         """`size` shades spread evenly from dark to light, in order."""
         if size < 1:
@@ -71,9 +71,12 @@ class Shade:
         return [cls(rank / max(size - 1, 1)) for rank in range(size)]
 
     @classmethod
+    @door(values=each())
     def by_value(cls, values: Iterable[Any]) -> dict[Any, "Shade"]:
         """A shade for each of these values, from dark to light in the order given."""
         ordered = list(values)
+        if not all(isinstance(value, Hashable) for value in ordered):
+            raise ValueError(f"values: received {shown(ordered)}, they must be hashable")
         return dict(zip(ordered, cls.family(len(ordered)), strict=True))
 
 
@@ -119,10 +122,13 @@ def hex_of(colour: Colour, *, owner: str = "colour") -> str:
                 "palette index or a Shade"
             )
         return ROLES[colour]
-    number = index(colour)
+    try:
+        number = -1 if isinstance(colour, bool) else index(colour)
+    except TypeError:
+        number = -1
     if not 0 <= number < len(CATEGORICAL):
         raise ValueError(
-            f"{owner}.colour: received {number}, it must be an index from 0 to "
+            f"{owner}.colour: received {shown(colour)}, it must be an index from 0 to "
             f"{len(CATEGORICAL) - 1}; more colours cannot be told apart, so use Shade for an "
             "ordered family, line styles and markers, or more panels"
         )

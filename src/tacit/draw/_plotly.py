@@ -5,23 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from tacit._doors import door, instance
 from tacit.draw._axis import Axis
 from tacit.draw._checks import check_choice
 from tacit.draw._figure import Figure
 from tacit.draw._legend import MARGIN as LEGEND_MARGIN
-from tacit.draw._palette import (
-    BANNER_EDGE,
-    BANNER_FILL,
-    BANNER_INK,
-    GRID,
-    PAPER,
-    ROLES,
-    SPINE,
-)
+from tacit.draw._palette import GRID, PAPER, ROLES, SPINE
 from tacit.draw._plotly_marks import DRAW, Canvas, plain
 from tacit.draw._plotly_page import (
-    BANNER,
-    BANNER_PAD,
     LABEL,
     MARGIN,
     PANEL_TITLE,
@@ -29,15 +20,17 @@ from tacit.draw._plotly_page import (
     TITLE,
     Page,
     Slot,
+    height_of,
     lay_out,
     lines,
 )
 
-_FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
-# Plotly's bar of buttons would stand on the banner; dragging zooms and a double click goes back.
+FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
+# Plotly's bar of buttons would stand on the title; dragging zooms and a double click goes back.
 _CONFIG = {"displayModeBar": False}
 
 
+@door(figure=instance(Figure))
 def to_html(figure: Figure, *, include_plotlyjs: bool | str = False) -> str:
     """The figure as a div for a page.
 
@@ -54,6 +47,7 @@ def to_html(figure: Figure, *, include_plotlyjs: bool | str = False) -> str:
     )
 
 
+@door(figure=instance(Figure))
 def to_plotly(figure: Figure) -> Any:
     """The figure as a Plotly figure (`plotly.graph_objects.Figure`).
 
@@ -69,7 +63,7 @@ def to_plotly(figure: Figure) -> Any:
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0, "pad": 0, "autoexpand": False},
         "paper_bgcolor": PAPER,
         "plot_bgcolor": PAPER,
-        "font": {"family": _FONT, "size": LABEL, "color": ROLES["ink"]},
+        "font": {"family": FONT, "size": LABEL, "color": ROLES["ink"]},
         "hovermode": "closest",
         "showlegend": True,
         "shapes": [],
@@ -151,8 +145,9 @@ def _axes(canvas: Canvas, slot: Slot, page: Page) -> dict[str, Any]:
     across = [slot.left / page.width, (slot.left + slot.width) / page.width]
     up = [1 - (slot.top + slot.height) / page.height, 1 - slot.top / page.height]
     names = canvas.axes
-    x = _axis(canvas.panel.x, x_ends, slot.width, domain=across, anchor=names["yaxis"])
-    y = _axis(canvas.panel.y, y_ends, slot.height, domain=up, anchor=names["xaxis"])
+    panel = canvas.panel
+    x = axis_look(panel.x, panel.x.label, x_ends, slot.width, domain=across, anchor=names["yaxis"])
+    y = axis_look(panel.y, panel.y_label, y_ends, slot.height, domain=up, anchor=names["xaxis"])
     if canvas.panel.heatmaps:
         bare = {"showgrid": False, "showline": False}
         x.update(bare)
@@ -160,8 +155,11 @@ def _axes(canvas: Canvas, slot: Slot, page: Page) -> dict[str, Any]:
     return {f"xaxis{canvas.number}": x, f"yaxis{canvas.number}": y}
 
 
-def _axis(axis: Axis, ends: tuple[float, float], room: float, **place: Any) -> dict[str, Any]:
-    label = plain("\n".join(lines(axis.label, room, LABEL)))
+def axis_look(
+    axis: Axis, words: str, ends: tuple[float, float], room: float, **place: Any
+) -> dict[str, Any]:
+    """An axis as Plotly wants it, without its place."""
+    label = plain("\n".join(lines(words, room, LABEL)))
     look: dict[str, Any] = {
         "type": "log" if axis.scale == "log" else "linear",
         "title": {"text": label, "standoff": 8, "font": {"size": LABEL}},
@@ -229,25 +227,21 @@ def _write_around(canvas: Canvas, slot: Slot, page: Page, letter: str) -> None:
 
 
 def _write_page(page: Page, layout: dict[str, Any]) -> None:
-    """Banner, title and caption."""
-    top = page.banner_height
-    if page.banner:
-        for width, colour in ((page.width, BANNER_FILL), (6, BANNER_EDGE)):
-            box = {"x0": 0, "x1": width / page.width, "y0": 1 - top / page.height, "y1": 1}
-            look = {"fillcolor": colour, "line": {"width": 0}, "layer": "below"}
-            refs = {"type": "rect", "xref": "paper", "yref": "paper", "name": "banner"}
-            layout["shapes"].append({**box, **look, **refs, "showlegend": False})
-        text = "<b>" + "<br>".join(map(plain, page.banner)) + "</b>"
-        banner = _words(text, page, MARGIN + 6, BANNER_PAD, "top", size=BANNER, color=BANNER_INK)
-        layout["annotations"].append({**banner, "name": "banner"})
+    """Title, caption and notice."""
     if page.title:
         title = "<b>" + "<br>".join(map(plain, page.title)) + "</b>"
-        layout["annotations"].append(_words(title, page, MARGIN, top + MARGIN, "top", size=TITLE))
+        layout["annotations"].append(_words(title, page, MARGIN, MARGIN, "top", size=TITLE))
+    small: dict[str, Any] = {"size": SMALL, "color": ROLES["muted"]}
     if page.caption:
-        small: dict[str, Any] = {"size": SMALL, "color": ROLES["muted"]}
         caption = "<br>".join(map(plain, page.caption))
         place = (MARGIN, page.caption_top, "top")
         layout["annotations"].append(_words(caption, page, *place, **small))
+    if page.notice:
+        text = "<b>" + "<br>".join(map(plain, page.notice)) + "</b>"
+        below = page.caption_top + height_of(page.caption, SMALL)
+        look = small | {"color": ROLES["warning"]}
+        told = _words(text, page, MARGIN, below, "top", **look)
+        layout["annotations"].append({**told, "name": "notice"})
 
 
 def _words(text: str, page: Page, left: float, top: float, anchor: str, **font: Any) -> Any:

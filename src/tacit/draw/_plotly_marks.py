@@ -4,7 +4,7 @@ Plotly has no symmetric log axis and no logarithmic colours. There positions and
 here, and the values themselves travel along as `customdata`, which is what hovering shows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, TypeAlias
@@ -50,8 +50,10 @@ class Canvas:
             return axis.forward(array)
         return np.where(axis.showable(array), array, np.nan)
 
-    def scatter(self, x: Any, y: Any, **options: Any) -> dict[str, Any]:
-        """Add a trace of points given in data units, and return it."""
+    def scatter(
+        self, x: Any, y: Any, words: Sequence[str] | None = None, **options: Any
+    ) -> dict[str, Any]:
+        """Add a trace of points in data units, with words to hover over, and return it."""
         panel = self.panel
         kept = panel.x.showable(x) & panel.y.showable(y)
         trace: dict[str, Any] = {
@@ -63,6 +65,9 @@ class Canvas:
         if "symlog" in (panel.x.scale, panel.y.scale):
             trace["customdata"] = np.column_stack([x, y])
             trace["hovertemplate"] = "%{customdata[0]:.4g}, %{customdata[1]:.4g}"
+        if words is not None:
+            trace["text"] = [plain(word) for word in words]
+            trace["hovertemplate"] += "<br>%{text}"
         trace.update(self.axes, **options)
         self.traces.append(trace)
         return trace
@@ -78,6 +83,7 @@ def _line(mark: Line, canvas: Canvas) -> Entry:
     return canvas.scatter(
         mark.x,
         mark.y,
+        mark.hover,
         mode="lines" if mark.marker is None else "lines+markers",
         line={"color": colour, "width": mark.width * _PIXEL, "dash": _DASHES[mark.style]},
         marker=_marker(mark.marker or "o", colour, 4.5, filled=True),
@@ -88,7 +94,8 @@ def _line(mark: Line, canvas: Canvas) -> Entry:
 
 def _points(mark: Points, canvas: Canvas) -> Entry:
     marker = _marker(mark.marker, hex_of(mark.colour), mark.size, filled=mark.filled)
-    return canvas.scatter(mark.x, mark.y, mode="markers", marker=marker, opacity=mark.opacity)
+    look = {"mode": "markers", "marker": marker, "opacity": mark.opacity}
+    return canvas.scatter(mark.x, mark.y, mark.hover, **look)
 
 
 def _band(mark: Band, canvas: Canvas) -> Entry:

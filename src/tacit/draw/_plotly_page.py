@@ -13,9 +13,8 @@ from tacit.draw._figure import Figure, Panel
 from tacit.draw._legend import Corner, columns_for, free_corner
 
 PIXELS = 96.0  # an inch
-TITLE, PANEL_TITLE, BANNER, LABEL, SMALL = 18.0, 14.0, 13.0, 12.0, 11.0  # sizes of type
+TITLE, PANEL_TITLE, LABEL, SMALL = 18.0, 14.0, 12.0, 11.0  # sizes of type
 MARGIN = 14.0
-BANNER_PAD = 10.0
 LINE = 1.35  # distance of lines over size of type
 ENTRY = 19.5  # height of a legend entry
 _SAMPLE = 48.0  # width of a legend entry without its words
@@ -51,10 +50,9 @@ class Page:
 
     width: float
     height: float
-    banner: list[str]
-    banner_height: float
     title: list[str]
     caption: list[str]
+    notice: list[str]
     caption_top: float
     slots: list[Slot]
 
@@ -72,16 +70,16 @@ def height_of(found: list[str], size: float) -> float:
 
 
 def lay_out(figure: Figure) -> Page:
-    """Place the banner, the title, all panels and the caption."""
+    """Place the title, all panels, the caption and the notice."""
     rows, columns = figure.shape
     width = figure.width * PIXELS
     inner = width - 2 * MARGIN
-    banner = lines(figure.banner or "", inner - 8, BANNER * 1.06)
-    banner_height = height_of(banner, BANNER) + 2 * BANNER_PAD if banner else 0.0
     title = lines(figure.title, inner, TITLE * 1.06)
     caption = lines(figure.caption, inner, SMALL)
-    top = banner_height + MARGIN + (height_of(title, TITLE) + _GAP if title else 0.0)
-    end = MARGIN + (height_of(caption, SMALL) + _GAP if caption else 0.0)
+    notice = lines(figure.notice or "", inner, SMALL * 1.06)
+    top = MARGIN + (height_of(title, TITLE) + _GAP if title else 0.0)
+    words = height_of([*caption, *notice], SMALL)
+    end = MARGIN + (words + _GAP if words else 0.0)
     height = _HEIGHTS.get(columns, _HEIGHT_OF_MANY)
     if figure.size is not None:
         # Lay out once to learn what stands around the axes, then share what is left.
@@ -89,7 +87,7 @@ def lay_out(figure: Figure) -> Page:
         spare = float(figure.size[1]) * PIXELS - end - bottom
         height = max(_LEAST, height + spare / rows)
     slots, bottom = _place_rows(figure, inner, top, height)
-    return Page(width, bottom + end, banner, banner_height, title, caption, bottom + _GAP, slots)
+    return Page(width, bottom + end, title, caption, notice, bottom + _GAP, slots)
 
 
 def _place_rows(
@@ -148,7 +146,7 @@ def _left(panel: Panel, height: float) -> float:
     """Room for tick texts and the label left of axes of this height."""
     _, ends = panel.ranges()
     longest = max(map(len, panel.y.ticks_within(*ends).values()), default=0)
-    return 34 + 0.6 * SMALL * longest + height_of(lines(panel.y.label, height, LABEL)[1:], LABEL)
+    return 34 + 0.6 * SMALL * longest + height_of(lines(panel.y_label, height, LABEL)[1:], LABEL)
 
 
 def _right(panel: Panel, height: float) -> float:

@@ -5,36 +5,18 @@ apart (`by`). In a run's number NaN means that the run does not count; an infini
 """
 
 import functools
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from tacit._doors import door, flag, having, number, text
 from tacit.draw._marks import Band, Line, Mark, Points
+from tacit.draw._one_line import Label, Labelled, split
 from tacit.draw._palette import Colour
 
-Label = str | Mapping[Any, str] | Callable[..., str | None] | None
-"""How lines are labelled: see `median_lines`."""
 
-
-class Labelled(Protocol):
-    """The part of `xarray.DataArray` that is used here."""
-
-    @property
-    def dims(self) -> tuple[Any, ...]:
-        """The names of the dimensions."""
-
-    def __getitem__(self, key: Any) -> Any:
-        """The labels along a dimension."""
-
-    def sel(self, indexers: Any) -> Any:
-        """The part at some labels."""
-
-    def transpose(self, *dims: Any) -> Any:
-        """The same with its dimensions in this order."""
-
-
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text)
 def median_lines(
     values: Labelled,
     x: str,
@@ -64,6 +46,7 @@ def median_lines(
     return _summary_lines(values, x, _quartiles, by, label, colour, style, band, marker)
 
 
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text, errors=number(0))
 def mean_lines(
     values: Labelled,
     x: str,
@@ -84,6 +67,7 @@ def mean_lines(
     return _summary_lines(values, x, summary, by, label, colour, style, band, marker)
 
 
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text)
 def lines(
     values: Labelled,
     x: str,
@@ -99,15 +83,17 @@ def lines(
     Dimensions other than `x` and `by` are runs, drawn as thin lines that share a label.
     """
     marks: list[Mark] = []
-    for place, line in enumerate(_split(values, x, by)):
+    for place, line in enumerate(split(values, x, by)):
         look = line.look(place, label, colour, style)
         alone = line.table.shape[1] == 1
-        for run in line.table.T:
-            kept: dict[str, Any] = {} if alone else {"width": 0.8, "opacity": 0.6}
-            marks.append(Line(line.x, run, marker=marker, **look, **kept))
+        kept: dict[str, Any] = {} if alone else {"width": 0.8, "opacity": 0.6}
+        for rank, run in enumerate(line.table.T):
+            hover = line.hover(rank) or None
+            marks.append(Line(line.x, run, marker=marker, hover=hover, **look, **kept))
     return marks
 
 
+@door(answer="any", values=having("dims", "sel", "transpose"), x=text)
 def range_lines(
     values: Labelled,
     x: str,
@@ -125,6 +111,13 @@ def range_lines(
     return _summary_lines(values, x, _median_and_range, by, label, colour, style, True, None)
 
 
+@door(
+    answer="any",
+    values=having("dims", "sel", "transpose"),
+    x=text,
+    size=number(above=0),
+    opacity=number(0, 1),
+)
 def run_points(
     values: Labelled,
     x: str,
@@ -136,69 +129,15 @@ def run_points(
 ) -> list[Mark]:
     """Every run that counts as a small point above its `x`; see `median_lines`."""
     marks: list[Mark] = []
-    for place, line in enumerate(_split(values, x, by)):
+    for place, line in enumerate(split(values, x, by)):
         shade = place if colour is None else line.choose("colour", colour)
         shown = ~np.isnan(line.table)
         places = np.broadcast_to(line.x[:, None], shown.shape)
-        marks.append(
-            Points(places[shown], line.table[shown], colour=shade, size=size, opacity=opacity)
-        )
+        words = [line.hover(run) for run in range(shown.shape[1])]
+        hover = [words[run][row] for row, run in np.argwhere(shown)] if all(words) else None
+        look: dict[str, Any] = {"size": size, "opacity": opacity, "hover": hover}
+        marks.append(Points(places[shown], line.table[shown], colour=shade, **look))
     return marks
-
-
-class _OneLine:
-    """What one line shows: its labels, its places on the axis, and its runs (place, run)."""
-
-    def __init__(self, labels: dict[str, Any], x: np.ndarray, table: np.ndarray) -> None:
-        order = np.argsort(x, kind="stable")
-        self.labels, self.x, self.table = labels, x[order], table[order]
-
-    def look(self, place: int, label: Label, colour: Any, style: Any) -> dict[str, Any]:
-        return {
-            "label": self._words(label),
-            "colour": place if colour is None else self.choose("colour", colour),
-            "style": self.choose("style", style),
-        }
-
-    def choose(self, option: str, choice: Any) -> Any:
-        """The value for this line, of an option that may be a mapping from labels."""
-        if not isinstance(choice, Mapping):
-            return choice
-        for value in self.labels.values():
-            if value in choice:
-                return choice[value]
-        raise ValueError(
-            f"{option}: received a mapping from {list(choice)}, none of which is a label of the "
-            f"line {self.labels}"
-        )
-
-    def _words(self, label: Label) -> str | None:
-        if label is None or isinstance(label, Mapping):
-            known: Mapping[Any, str] = label or {}
-            return ", ".join(str(known.get(v, v)) for v in self.labels.values()) or None
-        return label.format(**self.labels) if isinstance(label, str) else label(**self.labels)
-
-
-def _split(values: Labelled, x: str, by: str | Sequence[str]) -> Iterator[_OneLine]:
-    """One table of runs for every combination of labels along `by`."""
-    names = (by,) if isinstance(by, str) else tuple(by)
-    if x in names:
-        raise ValueError(f"by: received {list(names)}, which has {x!r}, the axis itself")
-    for name in (x, *names):
-        if name not in values.dims:
-            raise ValueError(
-                f"values: received an array over {list(values.dims)}, without {name!r}"
-            )
-    labels_of_x = np.asarray(values[x].values)
-    if labels_of_x.dtype.kind not in "biuf":
-        raise ValueError(f"x: the labels along {x!r} are not numbers: {labels_of_x.tolist()}")
-    places = labels_of_x.astype(float)
-    choices = [values[name].values.tolist() for name in names]
-    for chosen in itertools.product(*choices):
-        labels = dict(zip(names, chosen, strict=True))
-        part = values.sel(labels) if labels else values
-        table = part.transpose(x, *(dim for dim in part.dims if dim != x)).values
-        yield _OneLine(labels, places, np.asarray(table, dtype=float).reshape(len(places), -1))
 
 
 def _summary_lines(
@@ -213,16 +152,19 @@ def _summary_lines(
     marker: str | None,
 ) -> list[Mark]:
     marks: list[Mark] = []
-    for place, line in enumerate(_split(values, x, by)):
+    for place, line in enumerate(split(values, x, by)):
         low, middle, high = np.full((3, len(line.x)), np.nan)
         for row, runs in enumerate(line.table):
             counted = runs[~np.isnan(runs)]
             if counted.size:
                 low[row], middle[row], high[row] = summary(counted)
         look, banded = line.look(place, label, colour, style), line.choose("band", band)
+        flag("band", banded)
         if banded:
             marks.append(Band(line.x, low, high, colour=look["colour"]))
-        marks.append(Line(line.x, middle, marker=marker if banded else None, **look))
+        told = tuple(line.counts(row) for row in range(len(line.x)))
+        hover = told if any(told) else None
+        marks.append(Line(line.x, middle, marker=marker if banded else None, hover=hover, **look))
     return marks
 
 

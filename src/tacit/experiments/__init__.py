@@ -8,6 +8,7 @@ from tacit.experiments import Batch, Claims, Experiment, Variable, fixed, swept
 """
 
 from tacit._errors import UsageError
+from tacit._signatures import with_readable_signatures
 from tacit.claims import Claims
 from tacit.experiments._accelerator import accelerated
 from tacit.experiments._declaration import check_experiment, planned
@@ -35,3 +36,5 @@ __all__ = [
     "stacked",
     "swept",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from tacit._doors import door, instance, subclass, text
 from tacit._errors import UsageError
 from tacit.experiments._experiment import Experiment, fields_of
 from tacit.experiments._parameter import KINDS, Parameter
@@ -26,6 +27,7 @@ _RESERVED = frozenset(
 )
 
 
+@door(kind=subclass(Experiment))
 def check_experiment(kind: type[Experiment]) -> None:
     """Check what a class declares, so that a wrong declaration is named before anything runs."""
     name = kind.__name__
@@ -96,6 +98,7 @@ def _check_annotation(name: str, entry: dataclasses.Field[Any], spec: Parameter)
     )
 
 
+@door(answer="any", experiment=instance(Experiment), name=text)
 def planned(experiment: Experiment, name: str) -> Plan:
     """The grid with what is declared of its cells, checked before anything runs."""
     for method in ("variables", "coordinates"):

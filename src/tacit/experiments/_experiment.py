@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
+from tacit._doors import door, text
 from tacit._errors import UsageError, nearest, shown
 from tacit.claims import Claim
 from tacit.experiments._parameter import METADATA, Parameter, fixed, swept
@@ -205,6 +206,7 @@ class Experiment(abc.ABC):
         return known[name]
 
     @classmethod
+    @door(answer="any", name=text)
     def from_preset(cls, name: str, *, seeds: int | range | None = None, **overrides: Any) -> Self:
         """The experiment at a preset, with other seeds and other values if given: see `replace`."""
         if name not in cls.presets:

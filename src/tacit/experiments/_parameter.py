@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit._doors import check_fields, door, each, flag, number, text
 from tacit._errors import UsageError, nearest, shown
 from tacit.store import MOST_CELLS
 
@@ -43,6 +44,15 @@ class Parameter:
     choices: tuple[Any, ...] | None = None
     units: str = "1"
 
+    def __post_init__(self) -> None:
+        limit = number(infinite=True)
+        check_fields(
+            self, doc=text, many=flag, swept=flag, analysis=flag, low=limit, high=limit,
+            choices=each(), units=text,
+        )  # fmt: skip
+        if not isinstance(self.kind, type) or self.kind not in KINDS:
+            raise ValueError(f"kind: received {self.kind!r}, it must be bool, int, float or str")
+
     @property
     def allowed(self) -> str:
         """The allowed values in words: `an integer from 2 to 2000`."""
@@ -61,6 +71,7 @@ class Parameter:
         high = _LARGEST if self.high is None else self.high
         return dataclasses.replace(self, high=high).allowed
 
+    @door(answer="any", name=text)
     def normalised(self, name: str, value: Any) -> Any:
         """`value` as the field `name` holds it, or a `UsageError`."""
         if isinstance(value, np.ndarray):
@@ -118,6 +129,14 @@ class Parameter:
             return None
 
 
+@door(
+    answer="any",
+    doc=text,
+    low=number(infinite=True),
+    high=number(infinite=True),
+    choices=each(),
+    units=text,
+)
 def swept(
     default: Collection[Any],
     doc: str,
@@ -143,6 +162,15 @@ def swept(
     return _field(values, doc, swept=True, low=low, high=high, choices=choices, units=units)
 
 
+@door(
+    answer="any",
+    doc=text,
+    low=number(infinite=True),
+    high=number(infinite=True),
+    choices=each(),
+    units=text,
+    analysis=flag,
+)
 def fixed(
     default: Any,
     doc: str,

@@ -1,5 +1,6 @@
 """Measures: arrays in, numbers or spectra out, in the namespace of their input."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.measures._balancedness import balancedness, factor_balancedness
 from tacit.measures._change import (
     change_singular_values,
@@ -14,6 +15,7 @@ from tacit.measures._change import (
     with_truncated_change,
 )
 from tacit.measures._crossing import crossing
+from tacit.measures._layer_ranks import MATRICES, RANKS, by_inputs, by_outputs, mean_layer_ranks
 from tacit.measures._leading_eigenvalues import leading_real_parts
 from tacit.measures._lyapunov import largest_lyapunov_exponent
 from tacit.measures._rank_rows import effective_ranks, stable_ranks
@@ -39,7 +41,11 @@ from tacit.measures._rotation import kernel_rotation, relative_change
 from tacit.measures._settling import settling_point
 
 __all__ = [
+    "MATRICES",
+    "RANKS",
     "balancedness",
+    "by_inputs",
+    "by_outputs",
     "change_singular_values",
     "crossing",
     "effective_rank",
@@ -57,6 +63,7 @@ __all__ = [
     "kernel_rotation",
     "largest_lyapunov_exponent",
     "leading_real_parts",
+    "mean_layer_ranks",
     "numerical_rank",
     "numerical_rank_from_singular_values",
     "outlying_eigenvalues",
@@ -74,3 +81,5 @@ __all__ = [
     "truncations",
     "with_truncated_change",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, each
 from tacit._types import precise
 from tacit.measures._namespace import Scalar, as_real, namespace_of
 
 
+@door(answer="any")
 @precise
 def balancedness(B: ArrayLike, C: ArrayLike) -> Scalar:
     """‖B − Cᵀ‖_F / ‖B + Cᵀ‖_F (lowdim, Prop. 9): 0 when balanced, of order 1 when unrelated.
@@ -21,10 +23,15 @@ def balancedness(B: ArrayLike, C: ArrayLike) -> Scalar:
     if b.shape != c.shape[::-1]:
         raise ValueError(f"C: received {c.shape}, it must have the shape of Bᵀ, {b.shape[::-1]}")
     xp = namespace_of(b, c)
+    # Relative to the largest entry: squares of it could overflow.
+    largest = xp.maximum(xp.max(xp.abs(b)), xp.max(xp.abs(c)))
+    largest = xp.where(largest > 0, largest, 1)
+    b, c = b / largest, c / largest
     with np.errstate(divide="ignore", invalid="ignore"):
         return xp.linalg.norm(b - c.T) / xp.linalg.norm(b + c.T)
 
 
+@door(factors=each(least=0))
 @precise
 def factor_balancedness(factors: Sequence[ArrayLike]) -> Scalar:
     """max over l of ‖W_{l+1}ᵀ W_{l+1} − W_l W_lᵀ‖_F, for a product W_L ⋯ W_2 W_1.

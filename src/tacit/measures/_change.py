@@ -7,17 +7,20 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import ANY, SEEDS, door, each, function, number, real, whole
 from tacit._types import precise
 from tacit.measures._namespace import AnyArray, as_real, finite, namespace_of
 from tacit.measures._ranks import singular_values
 
 
+@door()
 @precise
 def change_singular_values(initial: ArrayLike, final: ArrayLike) -> AnyArray:
     """The singular values of ΔW = final − initial, the largest first."""
     return singular_values(_difference(initial, final))
 
 
+@door(rank=ANY)
 @precise
 def truncated(matrix: ArrayLike, rank: int) -> AnyArray:
     """The best approximation of a matrix by one of `rank` at most; rank 0 gives zero (4)."""
@@ -28,6 +31,7 @@ def truncated(matrix: ArrayLike, rank: int) -> AnyArray:
     return (U[:, :rank] * values[:rank]) @ Vt[:rank]
 
 
+@door(rank=ANY)
 @precise
 def with_truncated_change(initial: ArrayLike, final: ArrayLike, rank: int) -> AnyArray:
     """W₀ + ΔW truncated at a rank: the initial matrix is kept whole."""
@@ -35,6 +39,7 @@ def with_truncated_change(initial: ArrayLike, final: ArrayLike, rank: int) -> An
     return start + truncated(_difference(initial, final), rank)
 
 
+@door(ranks=each(whole()))
 def truncations(matrix: ArrayLike, ranks: Iterable[int]) -> Iterator[np.ndarray]:
     """`truncated(matrix, R)` for every rank R in turn, float64; one decomposition serves all."""
     checked = np.asarray(as_real("matrix", matrix, (2,), "a matrix (rows, columns)"), np.float64)
@@ -44,6 +49,7 @@ def truncations(matrix: ArrayLike, ranks: Iterable[int]) -> Iterator[np.ndarray]
         yield (U[:, :rank] * values[:rank]) @ Vt[:rank]
 
 
+@door(answer="any", loss=function, initial=real(2), final=real(2), ranks=each(whole()))
 def truncation_losses(
     loss: Callable[[Any], Any], initial: ArrayLike, final: ArrayLike, ranks: Iterable[int]
 ) -> np.ndarray:
@@ -60,6 +66,7 @@ def truncation_losses(
     )
 
 
+@door(initial=number(above=0), fraction=number(above=0, below=1))
 def functional_rank(
     losses: ArrayLike, *, initial: float | None = None, fraction: float = 0.05
 ) -> int | None:
@@ -87,6 +94,7 @@ def functional_rank(
     return int(enough[0]) if enough.size else None
 
 
+@door(seed=whole(0, SEEDS))
 @precise
 def shuffled(matrix: ArrayLike, *, seed: int) -> AnyArray:
     """All elements of a matrix permuted at random: the same entries, no structure."""
@@ -95,6 +103,7 @@ def shuffled(matrix: ArrayLike, *, seed: int) -> AnyArray:
     return checked.reshape(-1)[order].reshape(checked.shape)
 
 
+@door()
 def eigenvalues(matrix: ArrayLike) -> np.ndarray:
     """The eigenvalues of a square matrix, by falling real part; conjugates with Im > 0 first.
 
@@ -108,6 +117,7 @@ def eigenvalues(matrix: ArrayLike) -> np.ndarray:
     return found[np.lexsort((-found.imag, -found.real))]
 
 
+@door(radius=number(0), margin=number(0))
 def outlying_eigenvalues(matrix: ArrayLike, radius: float, *, margin: float = 0.1) -> np.ndarray:
     """The eigenvalues outside the circle of `radius`, by falling modulus.
 
@@ -122,6 +132,13 @@ def outlying_eigenvalues(matrix: ArrayLike, radius: float, *, margin: float = 0.
     return outside[np.argsort(-np.abs(outside), kind="stable")]
 
 
+@door(
+    answer="any",
+    fraction=number(above=0, below=1),
+    initial=number(),
+    window=whole(1),
+    sustained=whole(1),
+)
 def epochs_to_fraction(
     losses: ArrayLike,
     *,

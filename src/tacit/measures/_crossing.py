@@ -3,7 +3,22 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, flag, number, numbers, real, whole
 
+
+@door(
+    answer="any",
+    x=real(empty=True),
+    y=real(finite=False, empty=True),
+    level=numbers(infinite=True),
+    falling=flag,
+    for_good=flag,
+    log_x=flag,
+    log_y=flag,
+    never=number(infinite=True, nan=True),
+    at_start=number(infinite=True, nan=True),
+    axis=whole(-64, 64),
+)
 def crossing(
     x: ArrayLike,
     y: ArrayLike,
@@ -40,7 +55,9 @@ def crossing(
     **Returns:** float64, of y's shape without `axis`.
     """
     curves = np.asarray(y, np.float64)
-    if not curves.ndim or not curves.shape[axis]:
+    if not -curves.ndim <= axis < curves.ndim:
+        raise ValueError(f"axis: received {axis}, y has {curves.ndim} axes")
+    if not curves.shape[axis]:
         raise ValueError(f"y: received the shape {curves.shape}, a curve has at least one point")
     curves = np.moveaxis(curves, axis, -1)
     points = _points(x, curves, axis)

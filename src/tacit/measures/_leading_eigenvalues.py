@@ -4,9 +4,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import ArpackError, eigs
 
+from tacit._doors import door, number, whole
 from tacit.measures._namespace import as_real
 
 
+@door(count=whole(1), tolerance=number(0, below=1))
 def leading_real_parts(matrix: ArrayLike, count: int, *, tolerance: float = 1e-3) -> np.ndarray:
     """The `count` largest real parts of a square matrix's eigenvalues, float64, falling.
 

@@ -3,7 +3,19 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import SEEDS, door, number, real, whole
 
+_MOST_STEPS = 10_000_000
+
+
+@door(
+    answer="any",
+    W=real(2),
+    dt=number(above=0, high=1),
+    time=number(above=0),
+    warm_up=number(0),
+    seed=whole(0, SEEDS),
+)
 def largest_lyapunov_exponent(
     W: ArrayLike, *, dt: float = 0.5, time: float = 200.0, warm_up: float = 100.0, seed: int = 0
 ) -> float:
@@ -14,7 +26,8 @@ def largest_lyapunov_exponent(
         v ← (1 − dt) v + dt W (φ′(x) ∘ v),    φ′(x) = 1 − tanh²(x),
 
     and λ is the mean of ln ‖v‖ per unit of time. Below zero the network forgets its start; above
-    zero it is chaotic. Random connectivity of strength g becomes chaotic at g = 1 if N is large.
+    zero it is chaotic, and it is −∞ where the difference vanishes at once. Random connectivity of
+    strength g becomes chaotic at g = 1 if N is large.
 
     **Arguments:**
 
@@ -32,13 +45,23 @@ def largest_lyapunov_exponent(
         raise ValueError(f"time: received {time!r}, it must be at least one step, dt = {dt:g}")
     if not warm_up >= 0:
         raise ValueError(f"warm_up: received {warm_up!r}, it must not be negative")
+    if not (warm_up + time) / dt <= _MOST_STEPS:
+        longest = "time" if time >= warm_up else "warm_up"
+        raise ValueError(
+            f"{longest}: received {max(time, warm_up):g} for dt = {dt:g}, the steps must not be "
+            f"more than {_MOST_STEPS:,}"
+        )
     x, v = np.random.default_rng(seed).standard_normal((2, len(matrix)))
     before, after = round(warm_up / dt), max(1, round(time / dt))
     v, growth = v / np.linalg.norm(v), 0.0
     for step in range(before + after):
         rates = np.tanh(x)
-        x, v = (1 - dt) * np.stack([x, v]) + dt * np.stack([rates, (1 - rates**2) * v]) @ matrix.T
+        pushed = np.stack([rates, (1 - rates**2) * v])
+        with np.errstate(over="ignore", invalid="ignore"):
+            x, v = (1 - dt) * np.stack([x, v]) + dt * pushed @ matrix.T
         size = np.linalg.norm(v)
+        if not np.isfinite(size):
+            raise ValueError("W: received entries so large that the difference overflows")
         if not size > 0:  # forgotten at once, such as by W = 0 with dt = 1
             return -np.inf
         v = v / size

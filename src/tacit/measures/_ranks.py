@@ -16,10 +16,12 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, number, real
 from tacit._types import precise
 from tacit.measures._namespace import AnyArray, Scalar, as_real, finite, namespace_of
 
 
+@door()
 @precise
 def singular_values(matrix: ArrayLike) -> AnyArray:
     """The singular values of a matrix (rows, columns), the largest first."""
@@ -27,6 +29,7 @@ def singular_values(matrix: ArrayLike) -> AnyArray:
     return namespace_of(checked).linalg.svd(checked, compute_uv=False)
 
 
+@door(answer="any", matrices=real(finite=False, empty=True))
 def singular_values_or_nan(matrices: ArrayLike) -> np.ndarray:
     """The singular values of each matrix of a stack (…, rows, columns), the largest first, float64.
 
@@ -44,36 +47,42 @@ def singular_values_or_nan(matrices: ArrayLike) -> np.ndarray:
     return values
 
 
+@door()
 @precise
 def effective_rank(matrix: ArrayLike) -> Scalar:
     """exp of the entropy of p ∝ σ (Roy & Vetterli 2007, def. 1); 0 for the zero matrix."""
     return effective_rank_from_singular_values(singular_values(matrix))
 
 
+@door()
 @precise
 def effective_rank_from_singular_values(values: ArrayLike) -> Scalar:
     """`effective_rank` of a matrix with these singular values, in any order."""
     return _exponential_of_entropy(_spectrum(values))
 
 
+@door()
 @precise
 def effective_rank_squared(matrix: ArrayLike) -> Scalar:
     """exp of the entropy of p ∝ σ²; 0 for the zero matrix."""
     return effective_rank_squared_from_singular_values(singular_values(matrix))
 
 
+@door()
 @precise
 def effective_rank_squared_from_singular_values(values: ArrayLike) -> Scalar:
     """`effective_rank_squared` of a matrix with these singular values, in any order."""
     return _exponential_of_entropy(_relative(_spectrum(values)) ** 2)
 
 
+@door()
 @precise
 def stable_rank(matrix: ArrayLike) -> Scalar:
     """‖W‖_F² / ‖W‖₂²; 0 for the zero matrix."""
     return stable_rank_from_singular_values(singular_values(matrix))
 
 
+@door()
 @precise
 def stable_rank_from_singular_values(values: ArrayLike) -> Scalar:
     """`stable_rank` of a matrix with these singular values, in any order."""
@@ -81,6 +90,7 @@ def stable_rank_from_singular_values(values: ArrayLike) -> Scalar:
     return namespace_of(spectrum).sum(_relative(spectrum) ** 2)
 
 
+@door(tolerance=number(0, below=1))
 @precise
 def numerical_rank(matrix: ArrayLike, *, tolerance: float | None = None) -> AnyArray | int:
     """The number of singular values above `tolerance` times the largest.
@@ -95,6 +105,7 @@ def numerical_rank(matrix: ArrayLike, *, tolerance: float | None = None) -> AnyA
     return numerical_rank_from_singular_values(values, tolerance=tolerance)
 
 
+@door(tolerance=number(0, below=1))
 @precise
 def numerical_rank_from_singular_values(
     values: ArrayLike, *, tolerance: float | None = None

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, each, flag, real, whole
 from tacit._types import Float, precise
 from tacit.measures._namespace import AnyArray, Scalar, as_real, namespace_of
 from tacit.measures._ranks import singular_values
 
 
+@door(rows=whole(1))
 @precise
 def hankel(response: ArrayLike, *, rows: int | None = None) -> AnyArray:
     """The (block) matrix with h_{i+j} at row i, column j, using every lag once or more.
@@ -36,12 +38,14 @@ def hankel(response: ArrayLike, *, rows: int | None = None) -> AnyArray:
     return blocks.transpose(0, 2, 1, 3).reshape(rows * outputs, columns * inputs)
 
 
+@door(response=real(), rows=whole(1))
 @precise
 def hankel_singular_values(response: ArrayLike, *, rows: int | None = None) -> AnyArray:
     """The singular values of `hankel(response)`, the largest first."""
     return singular_values(hankel(response, rows=rows))
 
 
+@door(answer="any", start=whole(), stop=whole(1), relative=flag)
 @precise
 def extrapolation_error(
     student: ArrayLike,
@@ -80,6 +84,13 @@ def extrapolation_error(
         return error / xp.max(xp.abs(t[start:stop])) if relative else error
 
 
+@door(
+    answer="any",
+    responses=real(3, 4, 5, finite=False),
+    targets=real(finite=False),
+    lengths=each(whole()),
+    horizons=each(whole(1)),
+)
 def tail_errors(
     responses: Float[np.ndarray, "lane iterate lag *channels"],
     targets: Float[np.ndarray, "lane lag *channels"],
@@ -93,6 +104,14 @@ def tail_errors(
     A response that overflowed is infinitely wrong. Where the teacher's tail is zero (a delay
     line's) no error is small relative to it: the relative one is infinite.
     """
+    lanes = (len(responses), *np.shape(responses)[2:])
+    if np.ndim(responses) < 3 or np.shape(targets) != lanes or len(lengths) != len(targets):
+        raise ValueError(
+            f"responses, targets and lengths: received the shapes {np.shape(responses)}, "
+            f"{np.shape(targets)} and {np.shape(lengths)}, they must be (lane, iterate, lag, …), "
+            "(lane, lag, …) and (lane,)"
+        )
+    responses, targets, lengths = (np.asarray(value) for value in (responses, targets, lengths))
     channels = tuple(range(2, targets.ndim))
     with np.errstate(invalid="ignore", over="ignore"):
         gap = np.max(np.abs(responses - targets[:, None]), axis=tuple(a + 1 for a in channels))

@@ -1,17 +1,26 @@
-"""Models: Equinox modules that act on one example; callers `vmap`."""
+"""Models: Equinox modules that act on one example; callers `vmap`.
 
+Networks that read images act on a batch, since batch normalisation does.
+"""
+
+from tacit._signatures import with_readable_signatures
 from tacit.models._deep_factorisation import DeepFactorisation
 from tacit.models._dense import Dense, Symmetric
 from tacit.models._diagonal import ConjugatePairs, Diagonal
 from tacit.models._gru import GRU
+from tacit.models._image_layers import ARITHMETICS, Arithmetic, BatchNorm, Statistics, renewed
+from tacit.models._image_networks import IMAGE_NETWORKS, image_network
 from tacit.models._linear_rnn import LinearRNN, impulse_responses, random_linear_rnns
 from tacit.models._lstm import LSTM
 from tacit.models._rate_recurrence import identity
 from tacit.models._rate_rnn import BY_MAPS, BY_VECTORS, Parametrisation, RateRNN
+from tacit.models._relu_net import ReLUNet
+from tacit.models._resnet import ResNet
 from tacit.models._scaled_conv import ScaledConv
 from tacit.models._scaled_linear_rnn import ScaledLinearRNN
 from tacit.models._stacked_lstm import StackedLSTM
 from tacit.models._transition import AbstractTransition
+from tacit.models._vgg import VGG
 from tacit.models._xavier import (
     keras_gated,
     keras_linear_rnn,
@@ -20,11 +29,16 @@ from tacit.models._xavier import (
 )
 
 __all__ = [
+    "ARITHMETICS",
     "BY_MAPS",
     "BY_VECTORS",
     "GRU",
+    "IMAGE_NETWORKS",
     "LSTM",
+    "VGG",
     "AbstractTransition",
+    "Arithmetic",
+    "BatchNorm",
     "ConjugatePairs",
     "DeepFactorisation",
     "Dense",
@@ -32,15 +46,22 @@ __all__ = [
     "LinearRNN",
     "Parametrisation",
     "RateRNN",
+    "ReLUNet",
+    "ResNet",
     "ScaledConv",
     "ScaledLinearRNN",
     "StackedLSTM",
+    "Statistics",
     "Symmetric",
     "identity",
+    "image_network",
     "impulse_responses",
     "keras_gated",
     "keras_linear_rnn",
     "random_linear_rnns",
+    "renewed",
     "xavier_gated",
     "xavier_linear_rnn",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from tacit._doors import door, each, flag, floating, key, number, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.measures import factor_balancedness
 from tacit.models._chain import chain_jacobian, chain_product, chain_pullback
@@ -30,6 +31,7 @@ class DeepFactorisation(eqx.Module):
 
     factors: tuple[Float[Array, "_ _"], ...]
 
+    @door(factors=each(least=0))
     def __init__(self, factors: Sequence[ArrayLike]) -> None:
         if len(factors) == 0:
             raise ValueError("factors: received none, they must hold at least one matrix")
@@ -110,6 +112,7 @@ class DeepFactorisation(eqx.Module):
         """The singular values of W_1, …, W_L, the largest of each first."""
         return tuple(jnp.linalg.svd(factor, compute_uv=False) for factor in self.factors)
 
+    @door(balanced=flag)
     @precise
     def product_singular_values(self, *, balanced: bool = False) -> Float[Array, " _"]:
         """The singular values of X, the largest first; min(d_0, d_L) of them.
@@ -138,6 +141,7 @@ class DeepFactorisation(eqx.Module):
         return jnp.asarray(factor_balancedness(self.factors))
 
     @classmethod
+    @door(sizes=each(whole(1)), scale=number(0), dtype=floating, key=key)
     def random(
         cls,
         sizes: Sequence[int],
@@ -170,6 +174,13 @@ class DeepFactorisation(eqx.Module):
             )
 
     @classmethod
+    @door(
+        size=whole(1, 100_000),
+        depth=whole(1, 10_000),
+        scale=number(0),
+        ratio=number(above=0, infinite=True),
+        dtype=floating,
+    )
     def coupled(
         cls,
         size: int,

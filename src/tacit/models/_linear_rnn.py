@@ -8,6 +8,20 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from tacit._doors import (
+    door,
+    flag,
+    floating,
+    instance,
+    is_array,
+    key,
+    number,
+    numbers,
+    real,
+    subclass,
+    whole,
+    wrong,
+)
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.measures import hankel_singular_values
 from tacit.models._dense import Dense
@@ -82,12 +96,14 @@ class LinearRNN(eqx.Module):
         """C, which is Bᵀ in a balanced model."""
         return self.B.T if self.C is None else self.C
 
+    @door(length=whole(1))
     @precise
     def impulse_response(self, length: int) -> Float[Array, "length outputs inputs"]:
         """C A^j B for j < length."""
         check_length(length)
         return self.transition.response(self.input_map, self.output_map, length)
 
+    @door(length=whole(1))
     @precise
     def response_jacobian(self, length: int) -> "LinearRNN":
         """The derivative of `impulse_response` by every parameter.
@@ -102,6 +118,7 @@ class LinearRNN(eqx.Module):
             )
         return eqx.tree_at(lambda m: (m.transition, m.B, m.C), self, (A, by_B, by_C))
 
+    @door(inputs=real(finite=False), initial_state=real(finite=False))
     @precise
     def simulate(
         self, inputs: ArrayLike, *, initial_state: ArrayLike | None = None
@@ -139,6 +156,7 @@ class LinearRNN(eqx.Module):
         """Whether the impulse response decays: every eigenvalue inside the unit circle."""
         return float(self.spectral_radius()) < 1
 
+    @door(length=whole(1))
     @precise
     def hankel_singular_values(
         self, *, length: int | None = None
@@ -164,6 +182,7 @@ class LinearRNN(eqx.Module):
         return jnp.asarray(infinite_hankel_singular_values(A, B, C), self.B.dtype)
 
     @classmethod
+    @door(response=real(), order=whole(1))
     def from_impulse_response(cls, response: ArrayLike, order: int) -> "LinearRNN":
         """The balanced realisation of the given order, by the method of Ho and Kalman.
 
@@ -178,6 +197,16 @@ class LinearRNN(eqx.Module):
         return cls(Dense(A), B, C)
 
     @classmethod
+    @door(
+        transition=subclass(AbstractTransition),
+        width=whole(1, 100_000),
+        inputs=whole(1, 100_000),
+        outputs=whole(1, 100_000),
+        scale=number(0),
+        balanced=flag,
+        dtype=floating,
+        key=key,
+    )
     def random(
         cls,
         transition: type[AbstractTransition],
@@ -227,6 +256,13 @@ def _simulate(
     return states[:, :, 0] @ model.output_map.T
 
 
+@door(
+    transition=subclass(AbstractTransition),
+    width=whole(1, 100_000),
+    scale=numbers(0),
+    channels=whole(1, 100_000),
+    balanced=flag,
+)
 def random_linear_rnns(
     transition: type[AbstractTransition],
     width: int,
@@ -241,11 +277,18 @@ def random_linear_rnns(
     Parameters are independent N(0, scale²), float64; `scale` is one number or one for each model.
     Models with equal keys differ in their scale alone. `channels` counts inputs and outputs.
     """
+    if not is_array(keys):
+        raise wrong("keys", keys, "must be keys of JAX, one for each model")
     if keys.ndim != 1:
         raise ValueError(f"keys: received the shape {keys.shape}, give one key for each model")
     with jax.enable_x64(True):
+        if np.shape(scale) not in ((), keys.shape):
+            raise ValueError(
+                f"scale: received the shape {np.shape(scale)}, give one number, or one for each of "
+                f"the {len(keys)} models"
+            )
         scales = jnp.broadcast_to(jnp.asarray(scale, jnp.float64), keys.shape)
-        return _random(transition, width, channels, balanced, scales, keys)
+        return _random(transition, int(width), int(channels), bool(balanced), scales, keys)
 
 
 @eqx.filter_jit
@@ -271,10 +314,11 @@ def _random(
     return eqx.filter_vmap(draw)(scales, keys)
 
 
+@door(models=instance(LinearRNN), length=whole(1))
 @precise
 def impulse_responses(models: LinearRNN, length: int) -> np.ndarray:
     """C A^j B for j < length, of each of several stacked models: (model, lag, output, input)."""
-    return np.asarray(_responses(models, length))
+    return np.asarray(_responses(models, int(length)))
 
 
 @eqx.filter_jit

@@ -10,6 +10,18 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from tacit._doors import (
+    check_fields,
+    door,
+    floating,
+    function,
+    instance,
+    key,
+    number,
+    real,
+    text,
+    whole,
+)
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.models._parameter import check_length, gaussian, parameter
 from tacit.models._rate_recurrence import Nonlinearity, rates, readouts
@@ -27,6 +39,9 @@ class Parametrisation:
     name: str
     input_power: float
     output_power: float
+
+    def __post_init__(self) -> None:
+        check_fields(self, name=text, input_power=number(), output_power=number())
 
 
 BY_MAPS = Parametrisation("code", 0.0, 0.0)
@@ -82,6 +97,8 @@ class RateRNN(eqx.Module):
             raise ValueError(
                 f"W, inputs, outputs: received {sorted(map(str, dtypes))}, they must have one dtype"
             )
+        number()("dt", dt)
+        instance(Parametrisation)("parametrisation", parametrisation)
         if not 0 < dt <= 1:
             raise ValueError(
                 f"dt: received {dt!r}, it must lie in (0, 1]; a longer Euler step is unstable"
@@ -112,6 +129,7 @@ class RateRNN(eqx.Module):
     def _scale(self, power: float) -> Float[Array, ""]:
         return jnp.asarray(math.pow(self.width, power), self.W.dtype)
 
+    @door(inputs=real(finite=False))
     @precise
     def rates(self, inputs: ArrayLike) -> Float[Array, "batch time n"]:
         """φ(x) after every step, for inputs (batch, time, inputs)."""
@@ -139,6 +157,17 @@ class RateRNN(eqx.Module):
         return drive
 
     @classmethod
+    @door(
+        width=whole(1, 100_000),
+        inputs=whole(1, 100_000),
+        outputs=whole(1, 100_000),
+        g=number(0, 1e30),
+        dt=number(above=0, high=1),
+        nonlinearity=function,
+        parametrisation=instance(Parametrisation),
+        dtype=floating,
+        key=key,
+    )
     def random(
         cls,
         width: int,

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, real, whole
 from tacit._types import Array, Float, precise
 from tacit.models._parameter import check_length, is_concrete, parameter
 
@@ -28,6 +29,7 @@ class ScaledConv(eqx.Module):
     theta: Float[Array, "length outputs inputs"]
     rho: tuple[float, ...] = eqx.field(static=True)
 
+    @door(theta=real(finite=False), rho=real(finite=False))
     def __init__(self, theta: ArrayLike, rho: ArrayLike) -> None:
         self.theta = parameter("theta", theta, ("length", "outputs", "inputs"))
         weights = np.asarray(rho)
@@ -45,6 +47,7 @@ class ScaledConv(eqx.Module):
         """The number of lags."""
         return len(self.rho)
 
+    @door(length=whole(1))
     @precise
     def impulse_response(self, length: int | None = None) -> Float[Array, "length outputs inputs"]:
         """L_j = √ρ_j θ_j; lags from the model's own length on are zero."""
@@ -56,6 +59,7 @@ class ScaledConv(eqx.Module):
             return response[:length]
         return jnp.pad(response, ((0, length - self.length), (0, 0), (0, 0)))
 
+    @door(inputs=real(finite=False))
     @precise
     def simulate(self, inputs: ArrayLike) -> Float[Array, "time outputs"]:
         """The outputs that follow the inputs (time, inputs)."""
@@ -72,6 +76,7 @@ class ScaledConv(eqx.Module):
         return jnp.einsum("tsoi,si->to", kernel, drive)
 
     @classmethod
+    @door(response=real(), rho=real())
     @precise
     def from_impulse_response(cls, response: ArrayLike, rho: ArrayLike) -> "ScaledConv":
         """The model with scales √ρ and the impulse response (length, outputs, inputs)."""

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from tacit._doors import door, floating, key, number, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.models._dense import Dense
 from tacit.models._dense_response import dense_response
@@ -58,6 +59,7 @@ class ScaledLinearRNN(eqx.Module):
         """The number n of hidden units."""
         return self.W.shape[-1]  # counted from the end, so that lanes of models know it too
 
+    @door(length=whole(1))
     @precise
     def impulse_response(self, length: int) -> Float[Array, "length outputs inputs"]:
         """L_j = n^{−(j+1)/2} C W^j F for j < length; reverse mode only.
@@ -77,11 +79,13 @@ class ScaledLinearRNN(eqx.Module):
         root = np.sqrt(self.width)
         return LinearRNN(Dense(self.W / root), self.F, self.C / root)
 
+    @door(inputs=real(finite=False))
     def simulate(self, inputs: ArrayLike) -> Float[Array, "time outputs"]:
         """The outputs that follow the inputs (time, inputs) from the zero state."""
         return self.as_linear_rnn().simulate(inputs)
 
     @classmethod
+    @door(response=real())
     def from_impulse_response(cls, response: ArrayLike) -> "ScaledLinearRNN":
         """A model with exactly these T coefficients (T, outputs, inputs) (kernel, Prop. 2.1(b)).
 
@@ -103,6 +107,16 @@ class ScaledLinearRNN(eqx.Module):
         return cls(W, F, C)
 
     @classmethod
+    @door(
+        width=whole(-100_000, 100_000),
+        inputs=whole(1, 100_000),
+        outputs=whole(1, 100_000),
+        nu_w=number(),
+        nu_f=number(),
+        nu_c=number(),
+        dtype=floating,
+        key=key,
+    )
     def random(
         cls,
         width: int,

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from tacit._doors import door, each, floating, key, number, real, whole
 from tacit._types import Array, Float, Int, PRNGKeyArray, precise, x64_for
 from tacit.models._lstm_states import lstm_states
 from tacit.models._parameter import check_length, is_concrete, parameter
@@ -36,6 +37,7 @@ class StackedLSTM(eqx.Module):
     readout: Float[Array, "outputs d"]
     readout_bias: Float[Array, " outputs"]
 
+    @door(input_weights=each(least=0), recurrent_weights=each(least=0), biases=each(least=0))
     def __init__(
         self,
         input_weights: Sequence[ArrayLike],
@@ -103,6 +105,7 @@ class StackedLSTM(eqx.Module):
             cast = [jnp.asarray(matrix, self.readout.dtype) for matrix in matrices]
         return StackedLSTM(cast[::2], cast[1::2], self.biases, self.readout, self.readout_bias)
 
+    @door(lengths=real(), dropout=number(0, below=1), key=key)
     @precise
     def outputs_after(
         self,
@@ -137,6 +140,14 @@ class StackedLSTM(eqx.Module):
         return _outputs(self, drive, ends, key if dropout > 0 else None, dropout)
 
     @classmethod
+    @door(
+        width=whole(1, 100_000),
+        layers=whole(1, 1_000),
+        inputs=whole(1, 100_000),
+        outputs=whole(1, 100_000),
+        dtype=floating,
+        key=key,
+    )
     def random(
         cls,
         width: int,

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.special
 
+from tacit._doors import door, key, number, subclass, whole
 from tacit._types import PRNGKeyArray
 from tacit.models._dense import Dense
 from tacit.models._gated import AbstractGated
@@ -26,6 +27,7 @@ from tacit.models._parameter import check_length
 Gated = TypeVar("Gated", bound=AbstractGated)
 
 
+@door(width=whole(1, 100_000), gain=number(0, 1e30), key=key)
 def xavier_linear_rnn(width: int, *, gain: float = 1.0, key: PRNGKeyArray) -> LinearRNN:
     """A dense linear RNN with one input and output in float64, at Xavier's start times `gain`."""
     check_length(width, "width")
@@ -33,6 +35,7 @@ def xavier_linear_rnn(width: int, *, gain: float = 1.0, key: PRNGKeyArray) -> Li
     return LinearRNN(Dense(A), B, C)
 
 
+@door(kind=subclass(AbstractGated), width=whole(1, 100_000), gain=number(0, 1e30), key=key)
 def xavier_gated(kind: type[Gated], width: int, *, gain: float = 1.0, key: PRNGKeyArray) -> Gated:
     """A `GRU` or an `LSTM` with one input and output in float32, at that start with zero biases.
 
@@ -47,12 +50,14 @@ def xavier_gated(kind: type[Gated], width: int, *, gain: float = 1.0, key: PRNGK
     return kind._without_bias(W, U, C)
 
 
+@door(width=whole(1, 100_000), key=key)
 def keras_linear_rnn(width: int, *, key: PRNGKeyArray) -> LinearRNN:
     """A dense linear RNN in float64 as Keras starts `SimpleRNN`: A is orthogonal, of radius one."""
     A, B, C = _keras_weights(1, width, key)
     return LinearRNN(Dense(A), B, C)
 
 
+@door(kind=subclass(AbstractGated), width=whole(1, 100_000), key=key)
 def keras_gated(kind: type[Gated], width: int, *, key: PRNGKeyArray) -> Gated:
     """A `GRU` or an `LSTM` in float32 as Keras starts them; the forget gate has a bias of one.
 

@@ -1,9 +1,11 @@
 """Problems: what is to be learned, with its loss and, where there is one, its known solution."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.problems._centred_response import CentredResponse
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
 from tacit.problems._empirical import EmpiricalLoss, SampledLoss, step_weights
 from tacit.problems._finite_response import FiniteResponse, lying_teacher
+from tacit.problems._images import ImageBatches, Images, split_means
 from tacit.problems._lag_weights import (
     adversarial_population_loss,
     half_population_loss,
@@ -45,6 +47,8 @@ __all__ = [
     "EmpiricalLoss",
     "FiniteResponse",
     "FlipFlop",
+    "ImageBatches",
+    "Images",
     "LinearDataLoss",
     "LinearSampledLoss",
     "Mante",
@@ -83,9 +87,12 @@ __all__ = [
     "rational_teacher",
     "response",
     "second_moment_root",
+    "split_means",
     "spread_weights",
     "step_weights",
     "teacher_responses",
     "weighted_population_loss",
     "with_noise",
 ]
+
+with_readable_signatures(globals(), __all__)

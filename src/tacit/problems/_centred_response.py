@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import ANY, door, number, real
 from tacit._types import Array, Float, precise, x64_for
 from tacit.models import ScaledLinearRNN
 
@@ -33,6 +34,13 @@ class CentredResponse(eqx.Module):
     w_rate: Float[Array, ""]  # a factor on the learning rate of W alone
 
     @staticmethod
+    @door(
+        target=real(),
+        start=real(),
+        length=ANY,
+        gamma=number(above=0),
+        w_rate=number(above=0),
+    )
     def of(
         target: ArrayLike, start: ArrayLike, *, length: int, gamma: Any, w_rate: Any = 1.0
     ) -> "CentredResponse":

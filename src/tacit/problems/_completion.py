@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool
 from numpy.typing import ArrayLike, DTypeLike
 
+from tacit._doors import door, floating, having, key, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.models import DeepFactorisation
 from tacit.problems._pattern import Pattern
@@ -35,6 +36,7 @@ class MatrixCompletion(eqx.Module):
     mask: Bool[Array, "rows columns"]
 
     def __init__(self, target: ArrayLike, observed: Pattern | ArrayLike) -> None:
+        real(finite=False)("target", target)
         wanted = target if isinstance(target, jax.Array) else np.asarray(target)
         if wanted.ndim != 2 or 0 in wanted.shape:
             raise ValueError(
@@ -79,6 +81,7 @@ class MatrixCompletion(eqx.Module):
         scaled = jax.tree.map(lambda leaf: share.astype(leaf.dtype) * leaf, jacobian)
         return _error(self, model, product) / math.sqrt(2), scaled
 
+    @door(model=having("product"))
     @precise
     def loss(self, model: DeepFactorisation) -> Float[Array, ""]:
         """½ Σ_Ω (x_ij − w*_ij)²."""
@@ -97,6 +100,13 @@ class MatrixCompletion(eqx.Module):
         return 0.5 * _sum_of_squares(jnp.where(self.mask, self.target, 0))
 
 
+@door(
+    rows=whole(1, 100_000),
+    columns=whole(1, 100_000),
+    rank=whole(-100_000, 100_000),
+    dtype=floating,
+    key=key,
+)
 def low_rank_matrix(
     rows: int,
     columns: int,

@@ -17,10 +17,14 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tacit._doors import ANY, check_fields, door, floating, having, key, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.problems._outputs import outputs
 
+MODEL = having("simulate")
 
+
+@door(length=ANY, until=ANY, longest=ANY)
 def step_weights(
     length: int, *, until: int | None = None, longest: int | None = None
 ) -> Float[np.ndarray, " time"]:
@@ -55,6 +59,9 @@ class EmpiricalLoss(eqx.Module):
     targets: Float[Array, "sequences time outputs"]
     weights: Float[Array, " time"]
 
+    def __check_init__(self) -> None:
+        check_fields(self, inputs=real(), targets=real(), weights=real())
+
     @precise
     def residuals(self, model: Any) -> Float[Array, "sequences time outputs"]:
         """√(w_t / N) times the errors: their squares sum to the loss."""
@@ -62,6 +69,7 @@ class EmpiricalLoss(eqx.Module):
         shares = jnp.sqrt(self.weights / self.inputs.shape[0])[:, None]
         return jnp.where(shares > 0, shares * error, 0)
 
+    @door(model=MODEL)
     @precise
     def loss(self, model: Any) -> Float[Array, ""]:
         """The weighted squared error, a mean over sequences."""
@@ -72,6 +80,7 @@ class EmpiricalLoss(eqx.Module):
         """The loss of a model that answers zero: the scale for relative losses."""
         return _weighted(self.targets, self.weights)
 
+    @door(after=whole(), key=key)
     @precise
     def with_random_labels(self, *, after: int, key: PRNGKeyArray) -> "EmpiricalLoss":
         """The same inputs; targets of the steps from `after` on are N(0, 1), whatever the inputs.
@@ -116,12 +125,21 @@ class SampledLoss(eqx.Module):
     inputs: int = eqx.field(static=True, default=1)
 
     def __check_init__(self) -> None:
+        check_fields(self, teacher=MODEL, weights=real())
         for name in ("sequences", "inputs"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name}: received {value!r}, it must be a positive integer")
 
     @staticmethod
+    @door(
+        teacher=MODEL,
+        length=whole(1),
+        longest=whole(1),
+        sequences=whole(1),
+        inputs=whole(1),
+        dtype=floating,
+    )
     def last(
         teacher: Any,
         length: int,
@@ -136,6 +154,7 @@ class SampledLoss(eqx.Module):
         with x64_for(weights):
             return SampledLoss(teacher, jnp.asarray(weights), sequences, inputs)
 
+    @door(key=key, sequences=whole(1))
     @precise
     def sample(self, *, key: PRNGKeyArray, sequences: int | None = None) -> EmpiricalLoss:
         """Data drawn once, as a problem of their own."""

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, having, real, whole
 from tacit._types import Array, Float, precise, x64_for
 from tacit.problems._outputs import convolved
 
@@ -22,6 +23,7 @@ class FiniteResponse(eqx.Module):
 
     response: Float[Array, "lags outputs inputs"]
 
+    @door(response=real(1, 3, finite=False))
     def __init__(self, response: ArrayLike) -> None:
         array: Any = response
         if not hasattr(array, "dtype"):
@@ -38,6 +40,7 @@ class FiniteResponse(eqx.Module):
         with x64_for(array):
             self.response = jnp.asarray(array)
 
+    @door(length=whole(1))
     @precise
     def impulse_response(self, length: int) -> Float[Array, "length outputs inputs"]:
         """h_j for j < length."""
@@ -46,6 +49,7 @@ class FiniteResponse(eqx.Module):
             return self.response[:length]
         return jnp.pad(self.response, ((0, length - lags), (0, 0), (0, 0)))
 
+    @door(inputs=real(finite=False))
     @precise
     def simulate(self, inputs: ArrayLike) -> Float[Array, "time outputs"]:
         """The outputs that follow the inputs (time, inputs)."""
@@ -58,6 +62,7 @@ class FiniteResponse(eqx.Module):
         return convolved(self.impulse_response(drive.shape[0]), drive[None])[0]
 
 
+@door(teacher=having("impulse_response"), length=whole(1), wrong=real(1, 3))
 @precise
 def lying_teacher(teacher: Any, length: int, wrong: ArrayLike) -> FiniteResponse:
     """The teacher's response at lags below `length`, and `wrong` from there on.

@@ -9,11 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import ANY, door, having, real, whole
 from tacit._types import precise
 from tacit.models import LinearRNN
 from tacit.problems._population import PopulationLoss
 
 
+@door(teacher=having("impulse_response"), length=ANY, longest=whole(1))
 @precise
 def half_population_loss(
     teacher: LinearRNN, length: int, *, longest: int | None = None
@@ -31,6 +33,7 @@ def half_population_loss(
     )
 
 
+@door(wrong=real(3), length=ANY)
 @precise
 def adversarial_population_loss(wrong: ArrayLike, length: int) -> PopulationLoss:
     """½ of the mean, over the output times k, …, K, of the expected squared error to `wrong`.
@@ -48,6 +51,7 @@ def adversarial_population_loss(wrong: ArrayLike, length: int) -> PopulationLoss
     return weighted_population_loss(wrong, 0.5 * seen)
 
 
+@door(target=real(), weights=real(1))
 @precise
 def weighted_population_loss(target: ArrayLike, weights: ArrayLike) -> PopulationLoss:
     """L = Σ_j weights_j ‖C A^j B − target_j‖²_F, for a target (lags, outputs, inputs)."""

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import check_fields, door, having, instance, key, plain, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models import LinearRNN
 
@@ -34,7 +35,11 @@ class LinearDataLoss(eqx.Module):
     target: Float[Array, "lags outputs inputs"]
     root: Float[Array, "n n"]
 
+    def __check_init__(self) -> None:
+        check_fields(self, target=real(), root=real())
+
     @staticmethod
+    @door(teacher=instance(LinearRNN), inputs=real(3), longest=whole(1))
     def of(
         teacher: LinearRNN, inputs: ArrayLike, *, longest: int | None = None
     ) -> "LinearDataLoss":
@@ -86,14 +91,12 @@ class LinearSampledLoss(eqx.Module):
 
     target: Float[Array, "lags outputs inputs"]
     mask: Float[Array, " lags"]
-    sequences: int = eqx.field(static=True, default=100)
+    sequences: int = eqx.field(static=True, default=100, converter=plain)
 
     def __check_init__(self) -> None:
-        if isinstance(self.sequences, bool) or self.sequences < 1:
-            raise ValueError(
-                f"sequences: received {self.sequences!r}, it must be a positive integer"
-            )
+        check_fields(self, target=real(), mask=real(), sequences=whole(1))
 
+    @door(model=having("impulse_response"), key=key)
     @precise
     def loss(self, model: LinearRNN, *, key: PRNGKeyArray) -> Float[Array, ""]:
         """The loss on sequences drawn with the key."""
@@ -104,6 +107,7 @@ class LinearSampledLoss(eqx.Module):
         return jnp.sum(wrong**2) / self.sequences
 
 
+@door(inputs=real(3), longest=whole(1))
 def second_moment_root(
     inputs: Float[np.ndarray, "sequences time inputs"], *, longest: int | None = None
 ) -> Float[np.ndarray, "n n"]:

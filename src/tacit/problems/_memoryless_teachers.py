@@ -5,12 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, key, number, numbers, whole
 from tacit._types import PRNGKeyArray, precise
 from tacit.models import Dense, LinearRNN
 
 _TAIL = 1e-18  # the energy left out of a teacher's norm, as a fraction
 
 
+@door(weight=numbers())
 @precise
 def memoryless_teacher(weight: float | ArrayLike) -> LinearRNN:
     """y_t = W* x_t: A = 0, so that the response is W* at lag 0 and zero after it.
@@ -28,6 +30,7 @@ def memoryless_teacher(weight: float | ArrayLike) -> LinearRNN:
     return LinearRNN(Dense(np.zeros((inputs, inputs))), np.eye(inputs), matrix)
 
 
+@door(order=whole(1, 100_000), radius=number(above=0, below=1), key=key)
 def linear_teacher(order: int, *, radius: float = 0.9, key: PRNGKeyArray) -> LinearRNN:
     """A random linear teacher with one input and output, of the given order.
 

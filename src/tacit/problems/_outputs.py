@@ -5,9 +5,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from tacit._types import Array, Float
+from tacit._doors import door, is_array, real
+from tacit._types import Array, Float, precise
 
 
+@door(inputs=real(3, finite=False))
+@precise
 def outputs(
     model: Any, inputs: Float[Array, "sequences time inputs"]
 ) -> Float[Array, "sequences time outputs"]:
@@ -17,15 +20,15 @@ def outputs(
     outputs are a convolution, which for width d and T steps costs T² products a sequence in place
     of T d². Any other needs `simulate(inputs)` for one sequence.
     """
+    if not is_array(inputs):
+        inputs = jnp.asarray(inputs)
     if hasattr(model, "simulate_batch"):
         return model.simulate_batch(inputs)
     if hasattr(model, "impulse_response"):
         return convolved(model.impulse_response(inputs.shape[1]), inputs)
     if hasattr(model, "simulate"):
         return jax.vmap(model.simulate)(inputs)
-    raise ValueError(
-        f"a model of sequences needs simulate(inputs), which {type(model).__name__} lacks"
-    )
+    raise ValueError(f"model: it needs simulate(inputs), which {type(model).__name__} lacks")
 
 
 def convolved(

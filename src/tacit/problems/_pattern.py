@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy.typing import ArrayLike
 
+from tacit._doors import ANY, door, each, key, text, whole
 from tacit._types import PRNGKeyArray
 
 _LARGEST_SIDE = 7  # 5,040 orders of the columns; 49 bits of a code
@@ -133,6 +134,7 @@ class Pattern:
         )
 
     @classmethod
+    @door(rows=whole(1), columns=whole(1), least=whole(1), most=whole(1))
     def classes(
         cls, rows: int, columns: int, *, least: int = 1, most: int | None = None
     ) -> tuple["Pattern", ...]:
@@ -164,6 +166,7 @@ class Pattern:
         return tuple(cls(_mask_of(int(code), rows, columns)) for code in ordered)
 
     @classmethod
+    @door(rows=whole(1), columns=whole(1), numbers=each(whole()))
     def numbered(
         cls, rows: int, columns: int, *, numbers: Iterable[SupportsInt]
     ) -> list["Pattern"]:
@@ -184,6 +187,7 @@ class Pattern:
         return ".".join("".join("01"[int(entry)] for entry in row) for row in self.mask)
 
     @classmethod
+    @door(name=text)
     def named(cls, name: str) -> "Pattern":
         """The pattern with this `name`."""
         lines = name.split(".")
@@ -204,12 +208,14 @@ class Pattern:
         return Pattern(self.mask | more.mask)
 
     @classmethod
+    @door(size=whole(1, 100_000))
     def diagonal(cls, size: int) -> "Pattern":
         """The diagonal of a square matrix: `size` components (M_D in depth, fig. 1)."""
         _check_count("size", size)
         return cls(np.eye(size, dtype=bool))
 
     @classmethod
+    @door(rows=whole(1, 100_000), columns=whole(1, 100_000), index=whole())
     def column(cls, rows: int, columns: int, *, index: int = 0) -> "Pattern":
         """One whole column: connected (M_C in depth, fig. 1, is column 0)."""
         _check_count("rows", rows)
@@ -221,6 +227,7 @@ class Pattern:
         return cls(mask)
 
     @classmethod
+    @door(blocks=whole(1, 10_000), block_size=whole(1, 10_000))
     def block_diagonal(cls, blocks: int, block_size: int) -> "Pattern":
         """Square blocks along the diagonal: n of size s in an ns × ns matrix (depth, 3.2)."""
         _check_count("blocks", blocks)
@@ -228,6 +235,7 @@ class Pattern:
         return cls(np.kron(np.eye(blocks, dtype=bool), np.ones((block_size, block_size), bool)))
 
     @classmethod
+    @door(rows=whole(1, 100_000), columns=whole(1, 100_000), count=ANY, key=key)
     def random(cls, rows: int, columns: int, *, count: int, key: PRNGKeyArray) -> "Pattern":
         """`count` entries drawn uniformly without repetition.
 
@@ -236,6 +244,7 @@ class Pattern:
         return cls.nested(rows, columns, counts=(count,), key=key)[0]
 
     @classmethod
+    @door(rows=whole(1, 100_000), columns=whole(1, 100_000), counts=each(whole(1)), key=key)
     def nested(
         cls, rows: int, columns: int, *, counts: Sequence[int], key: PRNGKeyArray
     ) -> tuple["Pattern", ...]:

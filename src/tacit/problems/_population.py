@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tacit._doors import check_fields, door, having, real, whole
 from tacit._types import Array, Float, precise
 from tacit.models import LinearRNN
 
@@ -20,7 +21,11 @@ class PopulationLoss(eqx.Module):
     target: Float[Array, "lags outputs inputs"]
     mask: Float[Array, " lags"]
 
+    def __check_init__(self) -> None:
+        check_fields(self, target=real(), mask=real())
+
     @staticmethod
+    @door(teacher=having("impulse_response"), length=whole(1), longest=whole(1))
     @precise
     def of(teacher: LinearRNN, length: int, *, longest: int | None = None) -> "PopulationLoss":
         """The loss of learning `teacher` from sequences of `length`, padded to `longest` lags."""
@@ -50,6 +55,7 @@ class PopulationLoss(eqx.Module):
 
         return self.residuals(model), jax.tree.map(masked, jacobian)
 
+    @door(model=having("impulse_response"))
     @precise
     def loss(self, model: LinearRNN) -> Float[Array, ""]:
         """The sum of the squared errors."""

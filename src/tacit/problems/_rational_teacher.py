@@ -4,9 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from tacit._doors import SEEDS, door, number, whole
+
 _GRAIN = 1000  # atoms and weights are multiples of 1/1000: their moments stay short fractions
 
 
+@door(order=whole(1, 100_000), ends=whole(0, 2), jitter=number(0, below=1), seed=whole(0, SEEDS))
 def rational_teacher(
     order: int, ends: int, *, jitter: float, seed: int
 ) -> tuple[list[Fraction], list[Fraction]]:

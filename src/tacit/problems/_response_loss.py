@@ -5,6 +5,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
+from tacit._doors import check_fields, door, having, real, whole
 from tacit._types import Array, Float, precise
 
 
@@ -17,6 +18,9 @@ class ResponseLoss(eqx.Module):
 
     target: Float[Array, "time outputs"]
 
+    def __check_init__(self) -> None:
+        check_fields(self, target=real())
+
     @precise
     def loss(self, model: Any) -> Float[Array, ""]:
         """The mean squared distance between response and target."""
@@ -28,6 +32,7 @@ class ResponseLoss(eqx.Module):
         return jnp.mean(jnp.sum(self.target**2, axis=-1))
 
 
+@door(model=having("simulate"), length=whole(1))
 @precise
 def response(model: Any, length: int) -> Float[Array, "time outputs"]:
     """What a model of one input answers to an impulse."""

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import check_fields, door, each, instance, key, number, plain, real, whole
 from tacit._types import Array, Float, Int, PRNGKeyArray, PyTree, precise
 from tacit.models import StackedLSTM
 from tacit.problems._length_classes import length_classes
@@ -36,6 +37,7 @@ class Sentences(eqx.Module):
     groups: tuple[Group, ...]
 
     @staticmethod
+    @door(sentences=each(), labels=real(1), vectors=real(2), groups=whole(1), least=whole(1))
     def of(
         sentences: Sequence[np.ndarray],
         labels: ArrayLike,
@@ -61,7 +63,14 @@ class Sentences(eqx.Module):
             )
         rows = [np.asarray(sentence) for sentence in sentences]
         for place, row in enumerate(rows):
-            if row.ndim != 1 or row.size == 0 or row.min() < 0 or row.max() >= len(table):
+            whole_numbers = row.dtype.kind in "iu"
+            if (
+                not whole_numbers
+                or row.ndim != 1
+                or row.size == 0
+                or row.min() < 0
+                or row.max() >= len(table)
+            ):
                 raise ValueError(
                     f"sentences[{place}]: received {row!r}, it must be one or more rows of "
                     f"vectors, from 0 to {len(table) - 1}"
@@ -138,12 +147,13 @@ class SentenceBatches(eqx.Module):
     """
 
     sentences: Sentences
-    size: int = eqx.field(static=True, default=64)
-    dropout: float = eqx.field(static=True, default=0.0)
+    size: int = eqx.field(static=True, default=64, converter=plain)
+    dropout: float = eqx.field(static=True, default=0.0, converter=plain)
 
     stochastic = True
 
     def __check_init__(self) -> None:
+        check_fields(self, sentences=instance(Sentences), size=whole(1), dropout=number(0, below=1))
         if min(self.sentences.counts) < self.size:
             raise ValueError(
                 f"size: received {self.size}, it must not exceed the sentences in a group, "
@@ -151,6 +161,7 @@ class SentenceBatches(eqx.Module):
                 f"least={self.size}"
             )
 
+    @door(model=instance(Seeded), key=key)
     @precise
     def loss(self, model: Seeded, *, key: PRNGKeyArray) -> Float[Array, ""]:
         """The loss on the batch that `key` and the model's seed draw."""

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, having, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.theory.kernel import toeplitz
 
@@ -35,6 +36,7 @@ class SequenceLoss(eqx.Module):
     length: int = eqx.field(static=True)
 
     @staticmethod
+    @door(x=real(), y=real())
     def of(x: ArrayLike, y: ArrayLike) -> "SequenceLoss":
         """The loss on inputs (sequences, time, inputs) and outputs (sequences, time, outputs)."""
         inputs, outputs = _checked(x, y)
@@ -42,10 +44,14 @@ class SequenceLoss(eqx.Module):
         flat = outputs.reshape(-1, outputs.shape[2])
         Q, R = np.linalg.qr(design)
         z = Q.T @ flat
-        floor = np.sum((flat - Q @ z) ** 2)
+        with np.errstate(over="ignore"):
+            floor = np.sum((flat - Q @ z) ** 2)
+        if not np.isfinite(floor):
+            raise ValueError("y: received outputs whose squares overflow; rescale them")
         return SequenceLoss._made(R, z, floor, inputs.shape[1], outputs.dtype)
 
     @staticmethod
+    @door(response=real())
     def white(response: ArrayLike) -> "SequenceLoss":
         """½ ‖L − L*‖²: the expected loss on white input of the last output, for a target L*."""
         target = np.asarray(response)
@@ -66,6 +72,7 @@ class SequenceLoss(eqx.Module):
             R, z, rest = (jnp.asarray(np.asarray(part, dtype)) for part in (factor, target, floor))
             return SequenceLoss(factor=R, target=z, floor=rest, length=length)
 
+    @door(model=having("impulse_response"))
     @precise
     def loss(self, model: Any) -> Float[Array, ""]:
         """Half the sum of the squared errors."""
@@ -93,6 +100,7 @@ class SequenceBatches(eqx.Module):
     stochastic: bool = eqx.field(static=True, default=True)
 
     @staticmethod
+    @door(x=real(), y=real(), size=whole(1))
     def of(x: ArrayLike, y: ArrayLike, *, size: int) -> "SequenceBatches":
         """From inputs (sequences, time, inputs) and outputs (sequences, time, outputs)."""
         inputs, outputs = _checked(x, y)

@@ -11,16 +11,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tacit._doors import ANY, SEEDS, door, each, function, instance, key, number, real, text, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models import Dense, Diagonal, LinearRNN, impulse_responses
 
 
+@door(order=whole(1), low=number(), high=number())
 def even_spectrum(order: int, low: float, high: float) -> Float[np.ndarray, " order"]:
     """Eigenvalues evenly spaced over [low, high], ends included."""
     _check_spectrum(order, low, high)
     return np.linspace(low, high, order)
 
 
+@door(order=whole(1), low=number(), high=number(), key=key)
 def random_spectrum(
     order: int, low: float, high: float, *, key: PRNGKeyArray
 ) -> Float[np.ndarray, " order"]:
@@ -38,6 +41,7 @@ def _check_spectrum(order: int, low: float, high: float) -> None:
         raise ValueError(f"low: received {low!r}, it must not be above high = {high!r}")
 
 
+@door(order=whole(1), channels=whole(1), key=key)
 def gaussian_weights(
     order: int, *, channels: int | None = None, key: PRNGKeyArray
 ) -> Float[np.ndarray, " order"] | Float[np.ndarray, "order channels"]:
@@ -47,11 +51,13 @@ def gaussian_weights(
         return np.asarray(0.5 + jax.random.normal(key, shape, jnp.float64))
 
 
+@door(order=whole(1))
 def equal_weights(order: int) -> Float[np.ndarray, " order"]:
     """Equal entries of B = Cᵀ: every mode is as visible as the others."""
     return np.ones(order)
 
 
+@door(order=ANY, channels=ANY)
 def spread_weights(order: int, channels: int) -> Float[np.ndarray, "order channels"]:
     """Rows of B on directions that all differ: any `channels` of the modes are told apart at once.
 
@@ -69,6 +75,7 @@ def spread_weights(order: int, channels: int) -> Float[np.ndarray, "order channe
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
+@door(eigenvalues=real(1), weights=real(1, 2))
 @precise
 def balanced_teacher(
     eigenvalues: Float[Array | np.ndarray, " order"],
@@ -79,6 +86,11 @@ def balanced_teacher(
     Weights (order,) make a teacher of one input and output, with CB = 1 as in appendix B.2.1;
     weights (order, channels) one of as many inputs as outputs.
     """
+    if len(weights) != len(eigenvalues):
+        raise ValueError(
+            f"weights: received {len(weights)} rows, they must be {len(eigenvalues)}, one for each "
+            "of eigenvalues"
+        )
     norm = float(np.linalg.norm(np.asarray(weights)))
     if not norm > 0 or not np.isfinite(norm):
         raise ValueError(f"weights: received {weights!r}, they must be finite and not all zero")
@@ -88,12 +100,14 @@ def balanced_teacher(
     return LinearRNN(Diagonal(eigenvalues), scaled, None)
 
 
+@door(order=whole(1, 100_000))
 def delay_teacher(order: int) -> LinearRNN:
     """The delay line (B.1): impulse response 1 at lag order − 1 and zero at every other lag."""
     _check_order(order)
     return _chain(np.zeros(order), np.ones(order - 1))
 
 
+@door(order=whole(1, 100_000), key=key)
 def random_unbalanced_teacher(order: int, *, key: PRNGKeyArray) -> LinearRNN:
     """A random teacher that, like the delay line, is silent before lag order − 1 (B.2.2).
 
@@ -123,6 +137,7 @@ def _check_order(order: int) -> None:
 TEACHER_NAMES = ("even", "random", "well-conditioned")
 
 
+@door(name=text, order=whole(1), key=key)
 def named_teacher(name: str, order: int, *, key: PRNGKeyArray) -> LinearRNN:
     """A balanced teacher of one input and output, by the name of its spectrum.
 
@@ -141,6 +156,7 @@ def named_teacher(name: str, order: int, *, key: PRNGKeyArray) -> LinearRNN:
     raise ValueError(f"name: received {name!r}, it must be one of {', '.join(TEACHER_NAMES)}")
 
 
+@door(make=function, seeds=each(whole(0, SEEDS)), lags=whole(1))
 def teacher_responses(
     make: Callable[..., LinearRNN], seeds: np.ndarray, *, lags: int
 ) -> Float[np.ndarray, "lane lag output input"]:
@@ -154,6 +170,7 @@ def teacher_responses(
     """
     distinct, place = np.unique(seeds, return_inverse=True)
     teachers = [make(key=jax.random.fold_in(jax.random.key(0), int(s))) for s in distinct]
+    instance(LinearRNN)("make", teachers[0])
     with jax.enable_x64(True):
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *teachers)
-    return impulse_responses(stacked, lags)[place]
+    return impulse_responses(stacked, int(lags))[place]

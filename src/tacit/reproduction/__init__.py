@@ -7,6 +7,8 @@ that `tacit list` imports none of what runs need.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from tacit._signatures import with_readable_signatures
+
 if TYPE_CHECKING:
     from tacit.reproduction._catalogue import Entry
     from tacit.reproduction._cell import free_programs
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from tacit.reproduction._comparison import Comparison
     from tacit.reproduction._fingerprint import fingerprint
     from tacit.reproduction._listing import (
+        PAGE_FILE,
+        digest_of_text,
         expected_minutes,
         experiment_ids,
         last_result,
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
         results_folder,
     )
     from tacit.reproduction._more_seeds import TOO_MANY_SEEDS, Effort
+    from tacit.reproduction._page_record import page_record
     from tacit.reproduction._reference import (
         Reference,
         in_words,
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from tacit.reproduction._settings import parse_seeds, parse_setting, parse_settings
 
 __all__ = [
+    "PAGE_FILE",
     "TOO_MANY_SEEDS",
     "Comparison",
     "Effort",
@@ -40,6 +46,7 @@ __all__ = [
     "Reference",
     "Reproduction",
     "ReproductionError",
+    "digest_of_text",
     "expected_minutes",
     "experiment_ids",
     "find_experiment",
@@ -49,6 +56,7 @@ __all__ = [
     "last_result",
     "list_experiments",
     "load_reference",
+    "page_record",
     "parse_seeds",
     "parse_setting",
     "parse_settings",
@@ -67,6 +75,8 @@ _FILES = {
     "_comparison": ("Comparison",),
     "_fingerprint": ("fingerprint",),
     "_listing": (
+        "PAGE_FILE",
+        "digest_of_text",
         "expected_minutes",
         "experiment_ids",
         "last_result",
@@ -74,6 +84,7 @@ _FILES = {
         "results_folder",
     ),
     "_more_seeds": ("TOO_MANY_SEEDS", "Effort"),
+    "_page_record": ("page_record",),
     "_reference": ("Reference", "in_words", "load_reference", "reference_path"),
     "_registry": ("find_experiment", "place_in_own_file"),
     "_reproduction": ("Reproduction",),
@@ -88,6 +99,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
     globals()[name] = value
+    with_readable_signatures(globals(), (name,))
     return value
 
 

@@ -1,5 +1,6 @@
 """What experiments there are and what the last run of each said: light, for `tacit list`."""
 
+import hashlib
 import json
 import os
 import warnings
@@ -13,6 +14,7 @@ from tacit.reproduction._catalogue import CATALOGUE, Entry
 
 _MOST_BYTES = 64 * 2**20  # of a file of claims
 ENTRY_POINTS = "tacit.experiments"
+PAGE_FILE = "page.json"  # what the page of an experiment shows beside its claims
 
 BUILT_IN = {entry.id: entry for entry in CATALOGUE}
 
@@ -74,3 +76,8 @@ def last_result(
     except (OSError, ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
+
+
+def digest_of_text(text: bytes) -> str:
+    """A few digits that stand for a text: `page.json` names its `claims.json` by them."""
+    return hashlib.blake2b(text, digest_size=8).hexdigest()

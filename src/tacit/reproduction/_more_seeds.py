@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.claims import SEED, Claim
+from tacit.claims import SEED, Claim, DecidedClaims
 from tacit.experiments import Experiment
 from tacit.reproduction._readers import Column, columns, columns_read
 from tacit.store import PRESENT, Plan, Store
@@ -68,7 +68,7 @@ class MoreSeeds:
     plan: Plan
     store: Store
     runs: "xarray.Dataset"
-    claims: tuple[Claim, ...]
+    claims: DecidedClaims
     decide: Callable[[Experiment, "xarray.Dataset"], tuple[Claim, ...]]
     seeds: dict[Column, int] = field(init=False)
     _read: dict[str, frozenset[Column]] = field(init=False, default_factory=dict)
@@ -184,7 +184,7 @@ class MoreSeeds:
             for claim in self.decide(experiment, runs):
                 if counts.get(claim.name) == count:
                     made[claim.name] = claim
-        self.claims = tuple(made.values())
+        self.claims = DecidedClaims(made.values())
 
     def _cells(self, column: Column, seeds: Sequence[int]) -> list[dict[str, Any]]:
         names = [name for name in self.plan.axes if name != SEED]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit._errors import UsageError
-from tacit.claims import SEED, VERDICTS, Claim
+from tacit.claims import SEED, VERDICTS, DecidedClaims
 from tacit.experiments import Experiment
 from tacit.reproduction._comparison import Comparison, compared
 from tacit.reproduction._digest import Digest, digest_of
@@ -34,7 +34,7 @@ class Reproduction:
 
     - `experiment`, `preset`: what was run; the experiment holds its parameters.
     - `dataset`: the cells of this experiment, as an `xarray.Dataset`.
-    - `claims`: decided from the dataset.
+    - `claims`: decided from the dataset; by number, or by name: `claims["k = 11: extrapolates"]`.
     - `outcomes`: how many cells ended how.
     - `efforts`: what each undecided claim would take, by its name.
     - `rounding`: what the rounding errors of its cells depend on: processor and packages.
@@ -49,7 +49,7 @@ class Reproduction:
     experiment: Experiment
     preset: str
     dataset: "xarray.Dataset"
-    claims: tuple[Claim, ...]
+    claims: DecidedClaims
     outcomes: Mapping[str, int]
     efforts: Mapping[str, Effort]
     rounding: str
@@ -58,6 +58,16 @@ class Reproduction:
     summary: SweepSummary
     warnings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        from tacit.reproduction._shown import reproduction_text
+
+        return reproduction_text(self)
+
+    def _repr_html_(self) -> str:
+        from tacit.reproduction._shown import reproduction_html
+
+        return reproduction_html(self)
 
     @property
     def as_expected(self) -> bool | None:
@@ -86,30 +96,32 @@ class Reproduction:
         return self.path / "store" / "results.zarr"
 
     def figure(self) -> "tacit.draw.Figure":
-        """The figure, with a banner where a claim is undecided or came out otherwise.
+        """The figure, with a notice where a claim is undecided or came out otherwise.
 
         The counts of outcomes stand at the end of its caption. It shows the seeds that every cell
         has; where a claim was made from more, the caption says so.
         """
-        figure = _drawn(self.experiment, self.experiment.draw(self.dataset))
+        # As a label, how each run ended goes with what is drawn of it.
+        runs = self.dataset.set_coords("outcome")
+        figure = _drawn(self.experiment, self.experiment.draw(runs))
         counts = ", ".join(f"{count} {name}" for name, count in self.outcomes.items())
         caption = f"{figure.caption} Outcomes: {counts}.".strip()
         shown = self.dataset.sizes.get("seed", 0)
         most = max((len(claim.values) for claim in self.claims), default=0)
         if most > shown > 0:
             caption += f" The figure shows {shown} seeds; claims were decided with up to {most}."
-        notices = [figure.banner] if figure.banner else []
+        notices = [figure.notice] if figure.notice else []
         undecided = [claim.name for claim in self.claims if claim.verdict == "undecided"]
         unexpected = [claim.name for claim in self.claims if claim.as_expected is False]
         notices += [f"Undecided: {', '.join(undecided)}"] if undecided else []
         notices += [f"Not as expected: {', '.join(unexpected)}"] if unexpected else []
         figure = dataclasses.replace(figure, caption=caption)
-        return figure.with_banner("; ".join(notices)) if notices else figure
+        return figure.with_notice("; ".join(notices)) if notices else figure
 
     def paper_figure(self) -> "tacit.draw.Figure":
         """The figure as the authors show it: their panels, from as many seeds as they had.
 
-        It has neither title nor banner, nor what is ours in its panels. A `UsageError` if it is no
+        It has neither title nor notice, nor what is ours in its panels. A `UsageError` if it is no
         figure of the paper, or if none of the runs that the paper shows are there.
         """
         experiment, runs = self._as_published()

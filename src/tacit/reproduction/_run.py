@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit._doors import door, flag, function, having, number, whole
 from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within, remove_stale
-from tacit.claims import SEED, Claim
+from tacit.claims import SEED, Claim, DecidedClaims
 from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
 from tacit.reproduction._cell import ExperimentCell
 from tacit.reproduction._changed_code import refuse_changed, words_on_changes
 from tacit.reproduction._fingerprint import fingerprint
-from tacit.reproduction._listing import last_result, results_folder
+from tacit.reproduction._kept import keep_other
+from tacit.reproduction._listing import PAGE_FILE, last_result, results_folder
 from tacit.reproduction._more_seeds import (
     BUDGET_SECONDS,
     SEEDS_AT_MOST,
@@ -28,6 +30,7 @@ from tacit.reproduction._more_seeds import (
     OutOfTimeError,
     dataset_of,
 )
+from tacit.reproduction._page_record import claims_text, page_record
 from tacit.reproduction._registry import find_experiment
 from tacit.reproduction._remarks import remarks_on
 from tacit.reproduction._reproduction import Reproduction
@@ -44,6 +47,17 @@ class ReproductionError(RuntimeError):
     """A run without any result: every batch failed. Its notes hold the first traceback."""
 
 
+@door(
+    answer="any",
+    fresh=flag,
+    accept_changed=flag,
+    until_decided=flag,
+    budget=number(0, infinite=True),
+    seeds_at_most=whole(1),
+    retries=whole(),
+    progress=function,
+    executor=having("submit"),
+)
 def reproduce(
     experiment: str | type[Experiment] | Experiment,
     *,
@@ -158,7 +172,7 @@ def reproduce(
             warnings=tuple(store.warnings),
             remarks=remarks,
         )
-        _write(reproduction)
+        _write(reproduction, store)
         return reproduction
 
 
@@ -293,10 +307,10 @@ def _check_results(
         raise error
 
 
-def _decided(experiment: Experiment, dataset: "xarray.Dataset") -> tuple[Claim, ...]:
+def _decided(experiment: Experiment, dataset: "xarray.Dataset") -> DecidedClaims:
     """The claims, if that is what they are, each under a name of its own."""
     made: Any = experiment.claims(dataset)
-    claims = tuple(made) if isinstance(made, Iterable) else (made,)
+    claims = DecidedClaims(made if isinstance(made, Iterable) else (made,))
     wrong = [claim for claim in claims if not isinstance(claim, Claim)]
     if wrong:
         raise UsageError(
@@ -314,13 +328,16 @@ def _counted(outcomes: np.ndarray) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _write(reproduction: Reproduction) -> None:
+def _write(reproduction: Reproduction, store: Store) -> None:
     from tacit.draw import save_both
 
-    for name, record in (
-        ("claims.json", reproduction.record()),
-        ("run.json", reproduction.costs()),
+    keep_other(reproduction.path, reproduction.preset)
+    costs = json.dumps(reproduction.costs(), indent=1, allow_nan=False, ensure_ascii=False)
+    page = json.dumps(page_record(reproduction, store), allow_nan=False, ensure_ascii=False)
+    for name, text in (
+        ("claims.json", claims_text(reproduction)),
+        ("run.json", f"{costs}\n"),
+        (PAGE_FILE, f"{page}\n"),
     ):
-        text = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False)
-        write_atomically(reproduction.path / name, f"{text}\n".encode())
+        write_atomically(reproduction.path / name, text.encode())
     save_both(reproduction.figure(), reproduction.path / "figure")

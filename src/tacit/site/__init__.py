@@ -1,6 +1,7 @@
-"""The report: one plain page that shows every claim and every figure of a folder of results."""
+"""The report: pages that show every figure and every claim of a folder of results."""
 
-from tacit.site._entries import read_entries
-from tacit.site._index import write_index
+from tacit.site._entries import Entry, read_entries
+from tacit.site._report import write_report
+from tacit.site._statements import MARGINS, read_margins
 
-__all__ = ["read_entries", "write_index"]
+__all__ = ["MARGINS", "Entry", "read_entries", "read_margins", "write_report"]

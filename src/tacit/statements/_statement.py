@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.claims import Expected, Relation
+from tacit.statements._erratum import Erratum
 
 Draw = Callable[[np.random.Generator], Mapping[str, Any]]
 Kind = Literal["equality", "inequality"]
@@ -15,33 +16,6 @@ Kind = Literal["equality", "inequality"]
 
 class StatementError(RuntimeError):
     """A mistake in how a statement is written: its generator or its check broke. No verdict."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Erratum:
-    """An error in print, or a hypothesis left out, at a statement, and what shows it.
-
-    **Arguments:**
-
-    - `as_printed`, `as_corrected`: both forms in words or formulas.
-    - `constants`: keyword arguments that turn the check into the printed form, which must fail.
-    - `without`: where the paper leaves out a hypothesis, the hypothesis's name in the statement's
-      `without`. Give this or `constants`.
-    - `place`: where the error is, unless it is at the statement itself (for example in its proof).
-    """
-
-    as_printed: str
-    as_corrected: str
-    constants: Mapping[str, Any] = field(default_factory=dict)
-    without: str | None = None
-    place: str = ""
-
-    def __post_init__(self) -> None:
-        if bool(self.constants) == (self.without is not None):
-            raise ValueError(
-                f"constants, without: received {dict(self.constants)} and {self.without!r}, "
-                "allowed is exactly one of the two"
-            )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,6 +39,7 @@ class Statement:
     expected: Expected = "holds"
     because: str = ""
     instances: int = 20
+    loose: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         paper, slash, name = self.id.partition("/")
@@ -167,6 +142,7 @@ def statement(
     expected: Expected = "holds",
     because: str = "",
     instances: int = 20,
+    loose: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[..., float]], Statement]:
     """Register the decorated check as a statement.
 
@@ -193,6 +169,8 @@ def statement(
     - `errata`: what the paper prints wrongly or leaves out.
     - `expected`, `because`: "fails" for what does not hold and has no correction, and why.
     - `instances`: the default number of instances.
+    - `loose`: a constant's name, or the source around a number, that the check does not notice
+      when it changes by a tenth → why (a loose theorem is loose). See `measure_sharpness`.
     """
 
     def register(check: Callable[..., float]) -> Statement:
@@ -215,6 +193,7 @@ def statement(
             expected=expected,
             because=because,
             instances=instances,
+            loose=loose or {},
         )
         return REGISTERED[id]
 

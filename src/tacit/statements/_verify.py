@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from tacit._doors import SEEDS, door, flag, function, whole
 from tacit._errors import UsageError, shown
+from tacit._notebook import few_lines, html_table
 from tacit.claims import Claim
+from tacit.claims._shown import bound_words
+from tacit.statements._erratum import EDITIONS, Erratum
 from tacit.statements._instance import (
     Instance,
     broken_hypotheses,
@@ -16,7 +20,8 @@ from tacit.statements._instance import (
     read_instance,
 )
 from tacit.statements._registry import find_statements
-from tacit.statements._statement import Erratum, Statement
+from tacit.statements._sharpness import Sharpness, sharpness_of
+from tacit.statements._statement import Statement
 from tacit.statements._trial import DrawInstance, Trial, margin_of, try_statement
 
 CORRECTED: Literal["holds with a correction"] = "holds with a correction"
@@ -68,9 +73,14 @@ class Verified:
         caught = all(caught for _, caught in self.mutants)
         return self.verdict == self.expected and shown and caught
 
+    @property
+    def sharpness(self) -> Sharpness | None:
+        """Which changes of its constants the check notices, from the record of the package."""
+        return sharpness_of(self.statement)
+
     def to_dict(self) -> dict[str, Any]:
         """The record in JSON's types."""
-        claim = self.claim.to_dict()
+        claim, sharpness = self.claim.to_dict(), self.sharpness
         return {
             "id": self.statement.id,
             "paper": self.statement.paper,
@@ -88,12 +98,17 @@ class Verified:
                     "place": erratum.place or self.statement.place,
                     "as_printed": erratum.as_printed,
                     "as_corrected": erratum.as_corrected,
+                    "gravity": erratum.gravity,
+                    "right_in": erratum.right_in,
+                    "glyph": erratum.glyph,
+                    "edition": erratum.edition or EDITIONS.get(self.statement.paper, ""),
                     "worst_margin_as_printed": _json_number(trial.margin),
                     "shown": not trial.met,
                 }
                 for erratum, trial in self.printed
             ],
             "mutants": dict(self.mutants),
+            "sharpness": None if sharpness is None else sharpness.to_dict(),
             "claim": claim,
         }
 
@@ -105,6 +120,20 @@ class Verification:
     statements: tuple[Verified, ...]
     seed: int
     seconds: float
+
+    def __repr__(self) -> str:
+        ranked = sorted(self.statements, key=lambda one: one.as_expected)
+        return few_lines(self._headline(), (" · ".join(_row(one)[:3]) for one in ranked))
+
+    def _repr_html_(self) -> str:
+        headers = ("statement", "verdict", "worst margin", "instances", "place")
+        return html_table(headers, map(_row, self.statements), caption=self._headline())
+
+    def _headline(self) -> str:
+        good = sum(one.as_expected for one in self.statements)
+        words = "as expected" if self.as_expected else f"{good} as expected"
+        noun = "statement" if len(self.statements) == 1 else "statements"
+        return f"Verification: {len(self.statements)} {noun}, {words} (seed {self.seed})"
 
     @property
     def as_expected(self) -> bool:
@@ -121,6 +150,14 @@ class Verification:
         }
 
 
+@door(
+    answer="any",
+    instances=whole(1),
+    seed=whole(0, SEEDS),
+    mutations=flag,
+    progress=function,
+    draw=function,
+)
 def verify(
     *targets: str | Statement,
     instances: int | None = None,
@@ -276,6 +313,13 @@ def _claim(statement: Statement, trial: Trial) -> Claim:
         because=statement.because,
         samples=trial.instances,
     )
+
+
+def _row(one: Verified) -> tuple[str, str, str, str, str]:
+    """What a line on a statement says."""
+    verdict = one.verdict if one.as_expected else f"{one.verdict}, expected: {one.expected}"
+    margin = f"{one.claim.measured:.3g} {bound_words(one.claim)}"
+    return one.statement.id, verdict, margin, str(one.claim.samples), one.statement.place
 
 
 def _json_number(value: float) -> float | str:

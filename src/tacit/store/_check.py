@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tacit._doors import door, having, path
 from tacit._files import is_temporary
 from tacit.store import _results
 from tacit.store._files import ASIDE, names_in
@@ -26,6 +27,7 @@ class Finding:
     repair: str
 
 
+@door(store=having("plan", "path", "warnings"))
 def findings(store: "Store") -> Iterator[Finding]:
     """What is wrong in a store that was opened to be read only."""
     plan = store.plan()
@@ -61,6 +63,7 @@ class Leftover:
     bytes: int
 
 
+@door(folder=path)
 def leftovers(folder: str | os.PathLike[str]) -> list[Leftover]:
     """The stores that `--fresh` has moved aside below a folder, and what was set aside in stores.
 

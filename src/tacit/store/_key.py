@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit._doors import door, instance, text, whole
+
 # Made once: `json.dumps` would make one for each of many thousand cells.
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -46,6 +48,7 @@ def canonical_text(value: Any) -> str:
     return _ENCODER.encode(canonical(value))
 
 
+@door(experiment=text, version=whole(), params=instance(Mapping))
 def cell_key(experiment: str, version: int, params: Mapping[str, Any]) -> str:
     """The address of a cell: a hash of the experiment, its version and the cell's parameters."""
     text = f"{_owner_text(experiment, version)}{canonical_text(params)}"

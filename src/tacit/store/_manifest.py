@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from tacit._doors import door, path
 from tacit._files import read_regular
 from tacit.store._errors import StoreError
 
@@ -12,6 +13,7 @@ MANIFEST = "store.json"
 _MOST_MANIFEST_BYTES = 2**16
 
 
+@door(folder=path)
 def stores_in(folder: str | os.PathLike[str]) -> list[Path]:
     """The stores at or below a folder, without those that `--fresh` has moved aside."""
     path = Path(os.path.expanduser(folder))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit._doors import check_fields, door, instance, text
 from tacit.store._key import canonical
 from tacit.store._names import MOST_CELLS, PRESENT
 from tacit.store._variable import Variable
@@ -48,6 +49,12 @@ class Plan:
     name: str = ""
     not_asked: frozenset[int] = frozenset()
 
+    def __post_init__(self) -> None:
+        known = instance(Mapping)
+        check_fields(
+            self, axes=known, fixed=known, variables=known, coords=known, attrs=known, name=text
+        )
+
     def __len__(self) -> int:
         return math.prod(len(values) for values in self.axes.values())
 
@@ -74,6 +81,7 @@ class Plan:
         return json.dumps(record, indent=1, default=_plain).encode()
 
     @staticmethod
+    @door(data=instance(bytes))
     def from_json(data: bytes) -> "Plan":
         """The plan in `plan.json`; a `ValueError` if it is none."""
         if data.count(b"[") + data.count(b"{") > _MOST_LISTS:

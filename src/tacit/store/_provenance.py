@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit._doors import door, instance, number, text
 from tacit._version import __version__
 from tacit.store._key import canonical
 
@@ -125,11 +126,13 @@ def _processor() -> list[str]:
     return [platform.machine(), facts.get("model name", "unnamed processor"), *widest[:1]]
 
 
+@door(arrays=instance(Mapping))
 def precision(arrays: Mapping[str, np.ndarray]) -> str:
     """The floating dtypes among the results, for example `float64`."""
     return ", ".join(sorted({a.dtype.name for a in arrays.values() if a.dtype.kind in "fc"}))
 
 
+@door(parameters=instance(Mapping), seconds=number(0), device=text, precision=text, code=text)
 def provenance(
     parameters: Mapping[str, Any],
     *,

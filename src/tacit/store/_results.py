@@ -163,17 +163,32 @@ def _write(
         str(name): {"chunks": tuple(chunk.get(str(d), array.sizes[d]) for d in array.dims)}
         for name, array in template.data_vars.items()
     }
+    regions = list(_regions(plan.axes, chunk))
+    slabs = (_slab(store, plan, variables, lost, region) for region in regions)
+    if len(regions) == 1:  # small enough to be written once, with its data
+        for name, array in next(slabs).items():
+            template[name] = template[name].copy(data=array.values)
     template.to_zarr(folder, mode="w-", zarr_format=_FORMAT, encoding=encoding)
-    for region in _regions(plan.axes, chunk):
-        axes = {name: list(plan.axes[name])[part] for name, part in region.items()}
-        slab = build_dataset(store, axes, plan.fixed, variables, plan.coords, {})
-        if OUTCOME in variables and not variables[OUTCOME].dims:
-            words = np.where(lost[tuple(region.values())], FAILED, slab[OUTCOME].values)
-            slab[OUTCOME] = (slab[OUTCOME].dims, words.astype(variables[OUTCOME].dtype))
-        slab = slab.drop_vars([*slab.coords]).drop_attrs()
+    for region, slab in zip(regions, slabs, strict=False):
         slab.to_zarr(folder, region=region, zarr_format=_FORMAT)
     of_cells = [(-1, np.nan) if found is None else by_part[found[0]] for found in located]
     _provenance(plan, of_cells).to_zarr(folder, group=PROVENANCE, mode="w-", zarr_format=_FORMAT)
+
+
+def _slab(
+    store: _Source,
+    plan: Plan,
+    variables: Mapping[str, Variable],
+    lost: np.ndarray,
+    region: Mapping[str, slice],
+) -> "xarray.Dataset":
+    """The data of some values of every axis, without labels and attributes."""
+    axes = {name: list(plan.axes[name])[part] for name, part in region.items()}
+    slab = build_dataset(store, axes, plan.fixed, variables, plan.coords, {})
+    if OUTCOME in variables and not variables[OUTCOME].dims:
+        words = np.where(lost[tuple(region.values())], FAILED, slab[OUTCOME].values)
+        slab[OUTCOME] = (slab[OUTCOME].dims, words.astype(variables[OUTCOME].dtype))
+    return slab.drop_vars([*slab.coords]).drop_attrs()
 
 
 def _origins(

@@ -7,6 +7,7 @@ store/
   parts/aside/          files that were not whole parts of this store: kept, never read
   failures/….json       cells that raised, and why
   reserved/             locks on the batches that are being computed
+  scratch/              what batches keep for the case that they are killed: checkpoints
   plan.json             the grid that was last asked for
   accepted.json         codes whose cells the user takes for those of another (--accept-changed)
   results.zarr          that grid as xarray reads it, made from the parts
@@ -23,6 +24,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit._doors import door, each, flag, instance, path, text
 from tacit._files import (
     FileKindError,
     WriteError,
@@ -78,6 +81,7 @@ class Store:
     found and set aside or passed over.
     """
 
+    @door(path=path, read_only=flag)
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -110,6 +114,7 @@ class Store:
         self.refresh()
 
     @classmethod
+    @door(path=path, read_only=flag)
     def existing(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> "Store":
         """The store that is in a folder, whosever it is; a `StoreError` if there is none."""
         manifest = Path(os.path.expanduser(path)) / MANIFEST
@@ -185,6 +190,7 @@ class Store:
         where = self._index.where
         return [position for position, key in enumerate(keys) if key not in where]
 
+    @door(cell=instance(Mapping))
     def locate(self, cell: Mapping[str, Any]) -> tuple[str, int] | None:
         """The part that holds a cell and the row in it, if it is stored."""
         return self._index.where.get(self.identity.key(cell))
@@ -280,6 +286,12 @@ class Store:
 
     # Writing
 
+    @door(
+        answer="any",
+        cells=each(instance(Mapping)),
+        arrays=instance(Mapping),
+        provenance=instance(Mapping),
+    )
     def add(
         self,
         cells: Sequence[Mapping[str, Any]],
@@ -374,6 +386,16 @@ class Store:
         (self.path / "reserved").mkdir(exist_ok=True)
         return lock(self.path / "reserved" / digest_of(keys), passing=True)
 
+    def scratch(self, keys: Sequence[str]) -> Path:
+        """The folder that the work on these cells may use until they are stored."""
+        return (self.path / "scratch" / digest_of(keys)).absolute()
+
+    def clear_scratch(self, folder: Path) -> None:
+        """Remove such a folder, if it is there."""
+        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):  # there is none, or another one is in it
+            (self.path / "scratch").rmdir()
+
     def reserved_by(self, keys: Sequence[str]) -> str:
         """The number of the process that has reserved these cells."""
         return holder(self.path / "reserved" / digest_of(keys))
@@ -384,6 +406,7 @@ class Store:
         names = os.listdir(reserved) if reserved.is_dir() else []
         return sum(is_held(reserved / name) for name in names)
 
+    @door(cells=each(instance(Mapping), least=0), message=text, traceback=text)
     def add_failure(self, cells: Sequence[Mapping[str, Any]], message: str, traceback: str) -> str:
         """Keep the error of cells that raised; returns the name of the record."""
         self._must_be_writable()

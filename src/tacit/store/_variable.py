@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit._doors import door, instance, text, whole
+
 STORABLE = "biufcU"  # kinds of dtypes
 
 
@@ -29,9 +31,15 @@ class Variable:
     def __init__(
         self, long_name: str, *dims: str, units: str = "1", dtype: str = "float64"
     ) -> None:
+        text("long_name", long_name)
+        text("units", units)
         if any(not isinstance(dim, str) for dim in dims) or len(set(dims)) != len(dims):
             raise ValueError(f"dims: received {dims!r}, give distinct names, one argument each")
-        if np.dtype(dtype).kind not in STORABLE:
+        try:
+            kind = np.dtype(dtype).kind if isinstance(dtype, str | type) and dtype else "O"
+        except TypeError:
+            kind = "O"
+        if kind not in STORABLE:
             raise ValueError(f"dtype: received {dtype!r}, use numbers, booleans or 'str'")
         for name, value in (("long_name", long_name), ("dims", dims), ("units", units)):
             object.__setattr__(self, name, value)
@@ -47,9 +55,13 @@ class Variable:
         kind = np.dtype(self.dtype).kind
         return {"U": "", "b": False, "i": -1, "u": 0}.get(kind, np.nan)
 
+    @door(answer="any", name=text)
     def convert(self, name: str, value: Any) -> np.ndarray:
         """`value` in the declared dtype, if that loses nothing but rounding."""
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except ValueError as error:
+            raise ValueError(f"variable {name!r} is no array: {error}") from error
         target = np.dtype(self.dtype)
         if target.kind == "U":
             if array.dtype.kind == "O" and all(isinstance(item, str) for item in array.flat):
@@ -77,6 +89,9 @@ def _lost(array: np.ndarray, target: np.dtype) -> Any:
     return array[lost][0] if lost.any() else None
 
 
+@door(
+    arrays=instance(Mapping), count=whole(), variables=instance(Mapping), coords=instance(Mapping)
+)
 def checked_arrays(
     arrays: Mapping[str, Any],
     count: int,

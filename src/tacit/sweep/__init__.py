@@ -1,5 +1,6 @@
 """From a grid to batches of same-shaped cells, through an executor, into a store."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.sweep._dask import DaskWorkers, dask_workers
 from tacit.sweep._errors import WorkerDiedError, WorkersError, WorkersLostError
 from tacit.sweep._grid import Batch, Grid
@@ -25,3 +26,5 @@ __all__ = [
     "dask_workers",
     "run_sweep",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tacit.store import Lock, Store
@@ -102,7 +102,8 @@ class Agenda:
                 self._skipped(whole)
                 reservation.release()
                 return None
-            return self._work(whole.only(missing), reservation)
+            scratch = self._store.scratch(keys)
+            return self._work(replace(whole, scratch=scratch).only(missing), reservation)
         except BaseException:
             reservation.release()
             raise

@@ -7,11 +7,13 @@ resumption cut at the same places.
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tacit._doors import check_fields, door, each, function, instance, text, whole
 from tacit.store import MOST_CELLS
 
 _SCALARS = (bool, int, float, str)
@@ -25,14 +27,21 @@ class Batch:
 
     - `index`: its number among the batches of the grid.
     - `cells`: the swept parameters of each cell, in the order of the grid.
+    - `scratch`: a folder for what must outlast a killed run, such as checkpoints; it need not be
+      there, is the same when the batch is computed again, and is removed once the batch is stored.
     """
 
     index: int
     cells: tuple[Mapping[str, Any], ...]
+    scratch: Path | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self, index=whole(), cells=each(instance(Mapping), least=0))
 
     def __len__(self) -> int:
         return len(self.cells)
 
+    @door(name=text)
     def column(self, name: str) -> np.ndarray:
         """The values of one swept parameter, one entry for each cell."""
         return np.asarray([self._of(cell, name) for cell in self.cells])
@@ -41,18 +50,21 @@ class Batch:
         """The distinct values of one swept parameter, in the order of the grid."""
         return tuple(dict.fromkeys(self._of(cell, name) for cell in self.cells))
 
+    @door(name=text)
     def one(self, name: str) -> Any:
         """The value of a swept parameter that is the same in all cells of the batch."""
         values = self.values(name)
         if len(values) != 1:
             raise ValueError(
-                f"{name}: the batch has the values {list(values)}, not one; name it in batch_by"
+                f"name: {name!r} has the values {list(values)} in this batch, not one; name it in "
+                "batch_by"
             )
         return values[0]
 
+    @door(positions=each(whole(), least=0))
     def only(self, positions: Sequence[int]) -> "Batch":
         """The same batch with some of its cells."""
-        return Batch(self.index, tuple(self.cells[i] for i in positions))
+        return replace(self, cells=tuple(self.cells[i] for i in positions))
 
     @property
     def label(self) -> str:
@@ -67,7 +79,7 @@ class Batch:
     @staticmethod
     def _of(cell: Mapping[str, Any], name: str) -> Any:
         if name not in cell:
-            raise ValueError(f"{name}: not a swept parameter, the batch has {list(cell)}")
+            raise ValueError(f"name: {name!r} is not a swept parameter, the batch has {list(cell)}")
         return cell[name]
 
 
@@ -91,6 +103,8 @@ class Grid:
     keep: Callable[[Mapping[str, Any]], bool] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        known = instance(Mapping)
+        check_fields(self, axes=known, batch_by=each(text, least=0), chunk=known, keep=function)
         if not self.axes:
             raise ValueError("axes: a grid needs one axis or more, received none")
         for name, values in self.axes.items():
@@ -111,7 +125,7 @@ class Grid:
         if both:
             raise ValueError(f"chunk: {both} are in batch_by already, whose batches have one value")
         for name, size in self.chunk.items():
-            if size < 1:
+            if not isinstance(size, int | np.integer) or size < 1:
                 raise ValueError(f"chunk: {name!r} has size {size}, the smallest is 1")
 
         count = math.prod(len(values) for values in self.axes.values())

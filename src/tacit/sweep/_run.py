@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tacit._doors import door, function, having, instance, text, whole
 from tacit.store import Store, Variable
 from tacit.sweep._agenda import Agenda, Work
 from tacit.sweep._errors import WorkerDiedError, WorkersLostError
@@ -24,6 +25,19 @@ _PATIENCE_SECONDS = 900.0  # how long nothing may end before it is said
 _CHECK_SECONDS = 5.0  # how often to check that the executor is still there
 
 
+@door(
+    answer="any",
+    grid=instance(Grid),
+    fixed=instance(Mapping),
+    cell=function,
+    store=instance(Store),
+    variables=instance(Mapping),
+    coords=instance(Mapping),
+    code=text,
+    retries=whole(),
+    progress=function,
+    executor=having("submit"),
+)
 def run_sweep(
     grid: Grid,
     fixed: Mapping[str, Any],
@@ -240,6 +254,8 @@ class _Sweep:
             self._store.add_failure(cells, failure.message, failure.traceback)
         failures += _together(work.failed_elsewhere)
         self._works.remove(work)
+        if work.batch.scratch is not None:
+            self._store.clear_scratch(work.batch.scratch)
         work.reservation.release()
         self._summary.failed += failures
         if failures:

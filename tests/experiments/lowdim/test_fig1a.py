@@ -63,7 +63,7 @@ def test_polish_lowers_the_loss_and_keeps_the_teachers(smoke):
 def test_two_seeds_leave_claims_undecided_and_the_figure_says_so(smoke):
     assert smoke.as_expected is not False
     assert {claim.verdict for claim in smoke.claims} == {"undecided"}
-    assert "Undecided" in smoke.figure().banner
+    assert "Undecided" in smoke.figure().notice
     assert (smoke.path / "figure.png").stat().st_size > 10_000
     record = json.loads((smoke.path / "claims.json").read_text())
     assert sum(record["outcomes"].values()) == smoke.dataset["outcome"].size

@@ -103,10 +103,10 @@ class Fig1(WeightsExperiment):
             "Training changes the connectivity by a matrix of low rank",
             [maker(runs.sel(task=task), task) for maker in makers for task in self.task],
             columns=2 if len(self.task) == 1 else len(self.task),
-            caption=f"N = {self.width}, {self.method} with rate {self.rate:g}/N, {self.batch} "
-            f"fresh trials an epoch, {len(self.seed)} seeds: lines are medians, bands ranges, of "
-            "all networks for the loss and of those that learned the task below; truncation on "
-            f"{self.trials} fixed trials.{self.lost_again(runs)}",
+            main=3 * len(self.task),
+            caption=f"N = {self.width}, {self.method}, rate {self.rate:g}/N, {self.batch} fresh "
+            f"trials an epoch, {len(self.seed)} seeds: medians and ranges, of all networks for the "
+            f"loss, below of those that learned; {self.trials} trials.{self.lost_again(runs)}",
         )
 
     def _trial_panel(self, runs: xarray.Dataset, task: str) -> Panel:

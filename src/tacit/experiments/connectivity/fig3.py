@@ -143,7 +143,7 @@ class Fig3(CurvesExperiment):
                 *(self.loss_panel(runs, target) for target in self.target),
                 *(self.singular_panel(runs, target) for target in self.target),
             ],
-            columns=1 + len(self.target),
+            main=len(self.target),
             caption=f"N = {self.width}, {self.epochs} epochs of plain gradient descent on W, "
             f"η = η₀(1 − g²)², {len(self.seed)} seeds: mean and standard deviation; the trial is "
             "one network's. Third order stands still from where its z is ẑ, as in the paper. Ours: "

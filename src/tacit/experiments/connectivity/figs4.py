@@ -147,7 +147,7 @@ class FigS4(LinearExperiment):
                 *(_eigenvalue_panel(each) for each in ends),
                 _crossing_panel(runs),
             ],
-            columns=3,
+            main=2,
             caption=f"N = {self.width}, T = {self.duration}, plain gradient descent on W in single "
             f"precision, η = {self.rate:g}(1 − g²)²/ẑ, {len(self.seed)} seeds. Diverged: beyond "
             "the range of the numbers. Stuck: the loss of the last epochs is above "

@@ -206,7 +206,7 @@ class Fig1(GaussianExperiment):
             "Depth makes disconnected observations behave as connected ones",
             panels,
             ours=ours,
-            columns=3,
+            main=1,
             caption=f"{self.size} × {self.size} targets of rank one, Gaussian factors, "
             f"{len(self.seed)} trials for each point, {METHODS[self.method[0]]} to a loss of "
             f"{self.goal:g}. Bands: three standard errors of the mean. "

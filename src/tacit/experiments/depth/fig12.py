@@ -121,7 +121,7 @@ class Fig12(DiagonalExperiment):
         return Figure(
             "Depth lowers the rank when the diagonal is unequal too, but not from α I",
             panels,
-            columns=2,
+            main=len(panels) // 2,
             caption=f"Diagonal {', '.join(f'{w:g}' for w in self.diagonal)} observed, starts (7), "
             f"gradient flow to a loss of {self.goal:g}. {self.left_out(runs)} for a larger one.",
         )

@@ -125,7 +125,7 @@ class Fig9(FamilyExperiment):
             "Training ends where Theorem 3.3 says",
             panels,
             ours=[differences],
-            columns=3,
+            main=len(panels) // 2,
             caption="Lines: theorem (solid σ₁, dashed σ₂). Points: the ends of gradient flow on "
             f"the full {self.blocks} × {self.blocks} matrices (filled σ₁, open σ₂), to a loss of "
             f"{self.goal:g}. The longest run covers a time of {float(runs['time'].max()):.0e}.",

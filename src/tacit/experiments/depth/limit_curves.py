@@ -158,7 +158,7 @@ class LimitCurves(Experiment):
             f"Limits of Theorem 3.3: w* = {self.target:g}, n = {self.blocks}, "
             f"s = {self.block_size}",
             panels,
-            columns=2 if len(panels) in (2, 4) else None,
+            main=len(panels) // 2,
             caption="Solid: σ₁. Dashed: σ₂ = … = σ_n. The other singular values are zero. Depth "
             "and a small scale lower the rank for finite m, not for L = 2. Largest relative "
             f"difference to the reduced flow: {float(runs['gap'].max()):.1e}.",

@@ -153,7 +153,7 @@ class Phase(FamilyExperiment):
         return Figure(
             "Where a depth ends at rank one",
             panels,
-            columns=2,
+            main=len(panels) // 2,
             caption=f"Stable rank of the limit of a {self.blocks} × {self.blocks} matrix with its "
             f"diagonal observed (w* = {self.target:g}), by Theorem 3.3. Crosses: gradient flow on "
             "the full matrices, which ends at the same rank.",

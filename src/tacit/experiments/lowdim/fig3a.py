@@ -20,7 +20,6 @@ from tacit.draw import Figure, HorizontalRule, Mark, median_lines
 from tacit.experiments import Batch, Claims, at, fixed, swept
 from tacit.experiments.lowdim.lengths import (
     FLOW_STEPS,
-    GRADUAL,
     METHODS,
     NEARLY_KNOWN,
     PUBLISHED,
@@ -90,8 +89,8 @@ class Fig3a(RandomTeachers):
         if "adam" in self.method:
             for teacher in self.teacher:
                 of = last.sel({"teacher": teacher, "method": "adam"})
-                note = "" if teacher == "well-conditioned" else GRADUAL
-                self.transition(claim, of, f"{teacher}, Adam", {"worse": NEARLY_KNOWN}, note=note)
+                reasons, literal = {"worse": NEARLY_KNOWN}, teacher != "well-conditioned"
+                self.transition(claim, of, f"{teacher}, Adam", reasons, literal=literal)
         for teacher in self.teacher:
             for method in self.method:
                 error = errors.sel({"teacher": teacher, "method": method})

@@ -1,5 +1,6 @@
 """Tasks for rate networks: trials drawn from a key, inside a compiled program or alone."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.problems.tasks._cosine import Cosine
 from tacit.problems.tasks._flip_flop import FlipFlop
 from tacit.problems.tasks._mante import Mante
@@ -18,3 +19,5 @@ __all__ = [
     "TaskLoss",
     "Trials",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, final
 import jax.numpy as jnp
 import numpy as np
 
+from tacit._doors import check_fields, number
 from tacit._types import Array, PRNGKeyArray
 from tacit.problems.tasks._task import Task
 
@@ -40,6 +41,7 @@ class Cosine(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_fields(self, duration=number(above=0), frequency=number(above=0))
         if not self.periods > 0 or self.counted < 1:
             raise ValueError(
                 f"periods: received {self.periods!r}, there must be a step on which the loss is "

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tacit._doors import check_fields, each, number
 from tacit._types import Array, PRNGKeyArray
 from tacit.problems.tasks._task import Task, within
 
@@ -44,6 +45,7 @@ class Mante(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_fields(self, coherences=each(number(), least=0))
         if not self.coherences or min(self.coherences) <= 0:
             raise ValueError(
                 f"coherences: received {self.coherences!r}, they must be positive numbers; signs "

@@ -2,7 +2,7 @@
 
 import abc
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from tacit._doors import door, floating, key, number, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 
 
@@ -20,6 +21,7 @@ class Trials(NamedTuple):
     targets: Float[Array, "batch time outputs"]
     mask: Float[Array, "batch time"]
 
+    @door(outputs=real(3, finite=False))
     @precise
     def loss(self, outputs: ArrayLike) -> Float[Array, ""]:
         """L = ½ Σ mask (z − ẑ)² / Σ mask, sums over trials, steps and channels.
@@ -47,6 +49,9 @@ class Task(abc.ABC):
     dt: float = 0.5
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            if field.type in (float, "float"):
+                number(-1e9, 1e9)(field.name, getattr(self, field.name))
         if not 0 < self.dt <= 1:
             raise ValueError(f"dt: received {self.dt!r}, it must lie in (0, 1]")
 
@@ -59,6 +64,7 @@ class Task(abc.ABC):
     def _draw(self, key: PRNGKeyArray, dtype: Any) -> tuple[Array, Array, Array]:
         """One trial: inputs (time, inputs), targets (time, outputs), mask (time,)."""
 
+    @door(key=key, batch=whole(1), dtype=floating)
     def sample(self, key: PRNGKeyArray, batch: int, *, dtype: DTypeLike = np.float32) -> Trials:
         """`batch` independent trials; the same key gives the same trials."""
         if isinstance(batch, bool) or not isinstance(batch, int | np.integer) or batch < 1:

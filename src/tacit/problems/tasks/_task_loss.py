@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from tacit._doors import check_fields, door, flag, instance, key, plain, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models import RateRNN
 from tacit.problems.tasks._task import Task
@@ -26,12 +27,16 @@ class TaskLoss(eqx.Module):
     """
 
     task: Task = eqx.field(static=True)
-    batch: int = eqx.field(static=True, default=32)
+    batch: int = eqx.field(static=True, default=32, converter=plain)
     train_maps: bool = eqx.field(static=True, default=True)
     one_by_one: bool | None = eqx.field(static=True, default=None)
 
     stochastic = True
 
+    def __check_init__(self) -> None:
+        check_fields(self, task=instance(Task), batch=whole(1), train_maps=flag, one_by_one=flag)
+
+    @door(model=instance(RateRNN), key=key)
     @precise
     def loss(self, model: RateRNN, *, key: PRNGKeyArray) -> Float[Array, ""]:
         """The loss on the trials that `key` gives."""

@@ -6,21 +6,31 @@ supplement continues them from (16).
 
 # Importing a topic registers its statements.
 from tacit.statements.connectivity import (
+    averages,
     beginning,
     curves,
     factors,
+    first_order,
+    pairings,
     readout,
     shuffling,
+    spectra,
+    sums,
     traces,
     words,
 )
 
 __all__ = [
+    "averages",
     "beginning",
     "curves",
     "factors",
+    "first_order",
+    "pairings",
     "readout",
     "shuffling",
+    "spectra",
+    "sums",
     "traces",
     "words",
 ]

@@ -137,8 +137,8 @@ def inverse_of(W0: Array) -> Array:
 
 def fit_radius(g: float, target: float) -> float:
     """A time well inside the disc in which the square roots of the factors are analytic."""
-    beta = 1 / (1 - g**2)
-    return 0.1 / (beta**2 * max(1.0, abs(target) * np.sqrt(beta)))
+    beta = 1 / (1 - g**2)  # chosen, as a scale of the time
+    return 0.1 / (beta**2 * max(1.0, abs(target) * np.sqrt(beta)))  # chosen
 
 
 def third_factors(

@@ -1,4 +1,4 @@
-"""The flow of a linear network, and its beginning without initial connectivity: (6), (10)."""
+"""The flow of a linear network, and its case without initial connectivity: (6), (10), (68)."""
 
 from typing import Any
 
@@ -62,9 +62,9 @@ def _oblique(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "connectivity/equation10",
-    place="(9), (10), (65)–(67)",
-    words="without initial connectivity ΔW = [w m] A [w m]ᵀ, and (10) are the entries of A to "
-    "third order in τ",
+    place="(8)–(10), (65)–(67)",
+    words="without initial connectivity W₁ = ẑwmᵀ, ΔW = [w m] A [w m]ᵀ, and (10) are the entries "
+    "of A to third order in τ",
     draw=orthonormal_vectors,
     tolerance=1e-12,
     hypotheses=ORTHONORMAL,
@@ -96,3 +96,41 @@ def equation_10(
         library = frame @ change_series(tau, target) @ frame.T
         found = max(found, residual(values, library))
     return found
+
+
+def _two_by_two(rng: np.random.Generator) -> dict[str, Any]:
+    A = rng.normal(size=(2, 2))
+    return {**orthonormal_vectors(rng), "A": A * rng.uniform(0.2, 0.8) / np.linalg.norm(A, 2)}
+
+
+def _oblique_two_by_two(rng: np.random.Generator) -> dict[str, Any]:
+    return {**_two_by_two(rng), **_oblique(rng)}
+
+
+@statement(
+    "connectivity/equation68",
+    place="(68)–(70)",
+    words="without initial connectivity the flow is dA/dτ = (ẑ − z)(I + Cᵀ)[1; 0][0 1](I + Cᵀ) "
+    "with C = A(I − A)⁻¹, and the output is z = C₁₂",
+    draw=_two_by_two,
+    tolerance=1e-10,
+    hypotheses=ORTHONORMAL,
+    mutations=[{"one": 1.01}, {"inner": 1.01}, {"factor": 1.01}, {"transposed": False}],
+    without={ORTHOGONAL: _oblique_two_by_two},
+)
+def equation_68(
+    w: Array, m: Array, target: float, A: Array, *,
+    one: float = 1.0, inner: float = 1.0, factor: float = 1.0, transposed: bool = True,
+) -> float:  # fmt: skip
+    """Complex steps through the loss of the whole network at W = [w m] A [w m]ᵀ."""
+    frame, unit = np.stack([w, m], axis=1), np.eye(len(w))
+
+    def output(matrix: Array) -> Any:
+        return w @ np.linalg.solve(unit - matrix, m)
+
+    W = frame @ A @ frame.T
+    downhill = -complex_step(lambda matrix: 0.5 * (target - output(matrix)) ** 2, W)
+    C = factor * A @ np.linalg.inv(np.eye(2) - inner * A)
+    side = one * np.eye(2) + (C.T if transposed else C)
+    rate = (target - C[0, 1]) * np.outer(side[:, 0], side[1])
+    return max(residual(downhill, frame @ rate @ frame.T), residual(output(W), C[0, 1]))

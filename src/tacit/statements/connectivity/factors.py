@@ -22,14 +22,15 @@ _RIGHT_ROW = "wᵀB in place of wᵀBᵀ, as in (35) and (47)"
 
 
 def _second(
-    B: Array, w: Array, m: Array, beta: float, target: float, transposed: bool
-) -> Callable[[float], tuple[Array, Array]]:
+    B: Array, w: Array, m: Array, beta: float, target: float, transposed: bool, *,
+    half: float = 0.5, cross: float = 0.5, power: float = 1.0,
+) -> Callable[[float], tuple[Array, Array]]:  # fmt: skip
     """u₂ and v₂ of (37) as functions of τ. Where τẑ < 0 they are complex; all products are real."""
     row = B @ w if transposed else B.T @ w
 
     def factors(tau: float) -> tuple[Array, Array]:
-        a = np.sqrt(complex(tau * target - tau**2 / 2 * target * beta**2))
-        b = tau**2 / 2 * target**2 * beta / a
+        a = np.sqrt(complex(tau * target - half * tau**2 * target * beta**2))
+        b = cross * tau**2 * target**2 * beta**power / a
         return B.T @ (a * w + b * B @ m), B @ (a * m + b * row)
 
     return factors
@@ -43,7 +44,7 @@ def _second(
     draw=limit_network,
     tolerance=1e-8,
     hypotheses={LIMIT: is_limit},
-    mutations=[{"transposed": True}],
+    mutations=[{"transposed": True}, {"half": 0.505}, {"cross": 0.505}, {"power": 1.01}],
     without={LIMIT: overlapping_network},
     errata=[
         Erratum(
@@ -51,14 +52,20 @@ def _second(
             as_printed="v₂ᵀ = (a₂mᵀ + b₂wᵀBᵀ)Bᵀ",
             as_corrected=_RIGHT_ROW,
             constants={"transposed": True},
+            gravity="misprint",
+            right_in="(35), the second line of (36), (47)",
         )
     ],
 )
 def equation_36(
-    W0: Array, w: Array, m: Array, g: float, target: float, *, transposed: bool = False
-) -> float:
+    W0: Array, w: Array, m: Array, g: float, target: float, *,
+    transposed: bool = False, half: float = 0.5, cross: float = 0.5, power: float = 1.0,
+) -> float:  # fmt: skip
     """The coefficients of the product against those of the flow."""
-    factors = _second(inverse_of(W0), w, m, 1 / (1 - g**2), target, transposed)
+    factors = _second(
+        inverse_of(W0), w, m, 1 / (1 - g**2), target, transposed,
+        half=half, cross=cross, power=power,
+    )  # fmt: skip
     reach = fit_radius(g, target)
     found = coefficients(lambda tau: np.outer(*factors(tau)).real, reach, 2)
     series = flow_series(W0, w, m, target, 2).W[1:]
@@ -72,7 +79,7 @@ def equation_36(
     draw=limit_network,
     tolerance=1e-8,
     hypotheses={LIMIT: is_limit},
-    mutations=[{"transposed": True}, {"gamma_power": 4.02}],
+    mutations=[{"transposed": True}, {"gamma_power": 4.02}, {"beta_power": 1.01}],
     without={LIMIT: overlapping_network},
     errata=[
         Erratum(
@@ -80,12 +87,14 @@ def equation_36(
             as_printed="v₂ᵀBu₂ = (a₂mᵀ + b₂wᵀBᵀ)BᵀBBᵀ(a₂w + b₂Bm) = 2a₂b₂γ",
             as_corrected=_RIGHT_ROW + "; then both terms are γ, as stated",
             constants={"transposed": True},
+            gravity="misprint",
+            right_in="(35), (47); its second line",
         )
     ],
 )
 def equation_41(
     W0: Array, w: Array, m: Array, g: float, target: float, *,
-    transposed: bool = False, gamma_power: float = 4.0,
+    transposed: bool = False, gamma_power: float = 4.0, beta_power: float = 1.0,
 ) -> float:  # fmt: skip
     """Scalar products of the vectors, and the output of the flow, as polynomials in τ."""
     B, beta = inverse_of(W0), 1 / (1 - g**2)
@@ -95,10 +104,14 @@ def equation_41(
         u, v = factors(tau)
         return np.array([v @ B @ u, (w @ B @ u) * (v @ B @ m)]).real
 
-    found = coefficients(products, fit_radius(g, target), 2)
+    reach = fit_radius(g, target)
+    u, v = factors(reach)
+    a = np.sqrt(complex(reach * target - reach**2 / 2 * target * beta**2))
+    found = coefficients(products, reach, 2)
     twice = target**2 * beta ** (1 + gamma_power)
     output = np.array([0, target * beta**2, -target * beta**4 / 2])
     return max(
+        residual([w @ B @ u, v @ B @ m], [a * beta**beta_power] * 2),
         residual(found[2, 0], twice),
         residual(found[:2, 0], np.zeros(2), scale=abs(target)),
         residual(found[:, 1], output),
@@ -122,12 +135,17 @@ def equation_41(
             as_printed="the term of third order is τ³W₂/6",
             as_corrected="it is τ³W₃/6, as in the lines below",
             constants={"last": 2},
+            gravity="misprint",
+            right_in="the second line of (43), by (42)",
+            glyph="the index of W in τ³W₂/6",
         ),
         Erratum(
             place="(43), last line but one, and (45)",
             as_printed="v₃ᵀ = (a₃mᵀ + b₃wᵀBᵀ + c₃mᵀBᵀB)Bᵀ",
             as_corrected=_RIGHT_ROW,
             constants={"transposed": True},
+            gravity="misprint",
+            right_in="(42), the second line of (43), (47)",
         ),
     ],
 )

@@ -9,11 +9,14 @@ from tacit.statements._shared_numbers import Array
 from tacit.statements._shared_systems import gaussian_matrix
 from tacit.statements.connectivity._shared import (
     LIMIT,
+    coefficients,
+    fit_radius,
     flow_series,
     inverse_of,
     is_limit,
     limit_network,
     output_of_change,
+    third_factors,
 )
 from tacit.theory.connectivity import shuffled_loss, shuffled_output_series
 
@@ -86,7 +89,7 @@ def equation_84(
 
 
 def _gaussian_and_shuffled(rng: np.random.Generator) -> dict[str, Any]:
-    size, g = 256, float(rng.uniform(0.3, 0.6))
+    size, g = 400, float(rng.uniform(0.2, 0.5))
     W0 = gaussian_matrix(rng, size, g)
     return {"W0": W0, "g": g, "W0s": rng.permutation(W0.ravel()).reshape(size, size)}
 
@@ -99,13 +102,13 @@ def _gaussian_and_shuffled(rng: np.random.Generator) -> dict[str, Any]:
     draw=_gaussian_and_shuffled,
     tolerance=5.0,
     hypotheses={"g < 1": lambda g: g < 1},
-    mutations=[{"power": 1.5}, {"first_power": 0.2}],
+    mutations=[{"power": 1.8}, {"first_power": 0.05}],
     instances=10,
 )
 def equation_87(
     W0: Array, g: float, W0s: Array, *, power: float = 2.0, first_power: float = 0.0
 ) -> float:
-    """Traces at N = 256, in standard deviations.
+    """Traces at N = 400, in standard deviations.
 
     The standard deviation is at most √(g²/N) times the norm of the gradient with respect to both
     matrices (Poincaré's inequality, with the two taken as independent).
@@ -126,7 +129,7 @@ def equation_87(
 
 @statement(
     "connectivity/equation91",
-    place="(85)–(91)",
+    place="(85), (91)",
     words="after learning until τ, shuffling W₀ leaves "
     "z = (ẑ/β²)(τ̃ − τ̃²/2 + (1 + 2ẑ²(1 + 3/β))τ̃³/6) to third order",
     draw=_shuffled,
@@ -149,3 +152,44 @@ def equation_91(
         series = shuffled_output_series(tau, target, g)
         found = max(found, residual(series, np.polyval(z[::-1], tau)))
     return found
+
+
+@statement(
+    "connectivity/equation86",
+    place="(86), (88)–(90)",
+    words="once W₀ is shuffled, to third order v₃ᵀBˢu₃ = 2a₃b₃β², v₃ᵀBˢû₃ = v̂₃ᵀBˢu₃ = a₃b̂₃β² and "
+    "v̂₃ᵀBˢû₃ = 0; wᵀBˢu₃ = v₃ᵀBˢm = a₃ + c₃β², and both vanish for û₃, v̂₃",
+    draw=_shuffled,
+    tolerance=1e-6,
+    hypotheses={LIMIT: is_limit, _APART: _is_apart},
+    mutations=[{"two": 2.02}, {"power": 2.02}, {"mixed_power": 2.02}, {"row_power": 2.02}],
+    without={_APART: _unshuffled},
+)
+def equation_86(
+    W0: Array, w: Array, m: Array, g: float, target: float, shuffled: Array, *,
+    two: float = 2.0, power: float = 2.0, mixed_power: float = 2.0, row_power: float = 2.0,
+) -> float:  # fmt: skip
+    """VᵀBˢU as a polynomial in τ; wᵀBˢU and VᵀBˢm at one time."""
+    beta, reach = 1 / (1 - g**2), fit_radius(g, target)
+    factors = third_factors(inverse_of(W0), w, m, beta, target)
+
+    def core(tau: float) -> Array:
+        U, V = factors(tau)
+        return (V.T @ shuffled @ U).real
+
+    found = coefficients(core, reach, 3)
+    x = two * target**2 * beta ** (1 + power) / 2 * np.array([0, 0, 1, -(beta**2)])
+    # a₃b̂₃ = τ²ẑ²β/√12 · √(1 − τβ²/2 + …)
+    y = target**2 * beta ** (1 + mixed_power) / np.sqrt(12) * np.array([0, 0, 1, -(beta**2) / 4])
+    expected = np.moveaxis(np.array([[x, y], [y, np.zeros(4)]]), -1, 0)
+    units = (reach ** np.arange(4.0))[:, None, None]
+    tau = 5 * reach  # chosen
+    U, V = factors(tau)
+    a = np.sqrt(
+        complex(tau * target - tau**2 / 2 * target * beta**2 + tau**3 / 6 * target * beta**4)
+    )
+    rows = np.array([a + tau**3 / 6 * target**3 * beta**2 / a * beta**row_power, 0])
+    return max(
+        residual(found * units, expected * units, scale=float(abs(x[3] * reach**3))),
+        residual([w @ shuffled @ U, V.T @ shuffled @ m], [rows, rows]),
+    )

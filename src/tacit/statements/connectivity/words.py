@@ -1,44 +1,22 @@
-"""Expected traces of words in J and Jᵀ, by counting: (98)–(107), (113) and (120)–(128)."""
+"""Expected traces of words in J and Jᵀ, by counting: (99)–(107), (113) and (120)–(128)."""
 
-from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.linalg import matrix_power
 
 from tacit.statements import Erratum, residual, statement
+from tacit.statements._shared_numbers import Array
+from tacit.statements.connectivity._index_pairs import (
+    free_indices,
+    names,
+    pairs_of,
+    small_matrix,
+    sum_over_indices,
+)
+from tacit.statements.connectivity._matchings import matching_counts
 
 _TERMS = 80  # of each sum: g² ≤ 0.5 to this power is below rounding
-
-
-def _pairings(items: list[int]) -> Iterator[list[tuple[int, int]]]:
-    if not items:
-        yield []
-        return
-    first, rest = items[0], items[1:]
-    for place, other in enumerate(rest):
-        for further in _pairings(rest[:place] + rest[place + 1 :]):
-            yield [(first, other), *further]
-
-
-def index_classes(word: list[bool]) -> Counter[int]:
-    """Count Wick's pairings of Tr(word) by the number of indices they leave free; True is Jᵀ.
-
-    A pairing equates the row indices of two factors, and their column indices. With f free indices
-    it contributes N^f (g²/N)^{length/2}. E Tr(word) is exactly the sum of these, for every N.
-    """
-    length = len(word)
-    ends = [((a + 1) % length, a) if turned else (a, (a + 1) % length) for a, turned in
-            enumerate(word)]  # fmt: skip
-    found: Counter[int] = Counter()
-    for pairing in _pairings(list(range(length))):
-        label = list(range(length))
-        for a, b in pairing:
-            for one, other in zip(ends[a], ends[b], strict=True):
-                old, new = label[one], label[other]
-                label = [new if x == old else x for x in label]
-        found[len(set(label))] += 1
-    return found
 
 
 def _power(rng: np.random.Generator) -> dict[str, Any]:
@@ -47,7 +25,7 @@ def _power(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "connectivity/equation100",
-    place="(98)–(100)",
+    place="(99), (100)",
     words="E Tr J^K = g^K (1 + O(1/N)) for even K: each of these terms adds g^K/N to Tr B/N",
     draw=_power,
     tolerance=1e-12,
@@ -61,6 +39,7 @@ def _power(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="it is g^K/N to leading order for every even K: i_{a+K/2} = i_a pairs "
             "all factors too and leaves K/2 indices free. (98) is still 1 + O(1/N)",
             constants={"slope": 0.5, "least": -1.0},
+            gravity="gap in a proof",
         )
     ],
 )
@@ -71,11 +50,80 @@ def equation_100(
 
     The claim is N^{−(slope · K + least)} as an order of magnitude.
     """
-    classes = index_classes([False] * K)
+    classes = matching_counts((False,) * K)
     exponent = 1 + K / 2 - max(classes)
     return max(
         residual(min(exponent, slope * K + least), slope * K + least, scale=1.0),
         residual(classes[K // 2] * g**K, count * g**K),
+    )
+
+
+def _two_powers(rng: np.random.Generator) -> dict[str, Any]:
+    gap = int(2 * rng.integers(1, 4))
+    K = int(rng.integers(1, (8 - gap) // 2 + 1))
+    return {"J": small_matrix(rng, 2 + (gap == 2)), "K": K, "L": K + gap}
+
+
+@statement(
+    "connectivity/equation104",
+    place="(103)–(106)",
+    words="Tr J^K J^TL is the sum over the index pairs (104); i_K = j_2 makes the two in the "
+    "middle equal, and for L > K, K constraints pair 2K factors and leave Tr J^T(L−K) around i_1",
+    draw=_two_powers,
+    tolerance=1e-11,
+    hypotheses={"L − K is even and positive": lambda K, L: L > K and (L - K) % 2 == 0},
+    mutations=[{"left_from": 0}, {"constraints_less": 1}, {"times": 3}, {"least": 1.1}],
+    errata=[
+        Erratum(
+            place="(106)",
+            as_printed="K − 1 constraints form the pairs, and those left over begin with "
+            "[j_{K+1}; i_1]",
+            as_corrected="K constraints, of which the last is j_{K+1} = i_1, and those left over "
+            "begin with [j_{K+2}; i_1]: L − K of them. K − 1 is right for L = K",
+            constants={"left_from": 0, "constraints_less": 1},
+            gravity="gap in a proof",
+        ),
+        Erratum(
+            place="below (106)",
+            as_printed="for L > K the pairs left over need L − K constraints, so that "
+            "E Tr(J^K J^TL)/N is of the order N^{−((L−K)/2−1)}",
+            as_corrected="it is of the order 1/N for every even L − K, as in (100). (107) is right",
+            constants={"slope": 1.0, "least": -1.0},
+            gravity="gap in a proof",
+        ),
+    ],
+)
+def equation_104(
+    J: Array, K: int, L: int, *,
+    times: int = 2, left_from: int = 1, constraints_less: int = 0,
+    slope: float = 0.0, least: float = 1.0,
+) -> float:  # fmt: skip
+    """Sums over all indices against traces; a count of all pairings for the order in N.
+
+    With x_a = Σ_b J_ab² and so on, the constraints give Σ_a x_a (J^{L−K})_aa.
+    """
+    i, j = names("i", K), names("j", L)
+    whole = pairs_of(i + j[1:] + i[:1], i[1:] + j[:1] + j)
+    middle = pairs_of(i + i[-1:] + j[2:] + i[:1], i[1:] + j[:1] * 2 + i[-1:] + j[2:])
+    left = j[K + left_from :]
+    paired = pairs_of(i, i[1:] + j[:1])
+    rest = pairs_of(left + i[:1], i[:1] + left)
+    square = np.abs(J) ** times
+    chained = matrix_power(square, K) @ np.ones(len(J))
+    classes = matching_counts((False,) * K + (True,) * L)
+    order = slope * ((L - K) // 2) + least
+    return max(
+        residual(sum_over_indices(J, whole), np.trace(matrix_power(J, K) @ matrix_power(J.T, L))),
+        residual(
+            sum_over_indices(J, middle),
+            np.trace((matrix_power(J, K - 1) * square.sum(axis=1)) @ matrix_power(J.T, L - 1)),
+        ),
+        residual(
+            sum_over_indices(J, paired * 2 + rest),
+            np.sum(chained * np.diag(matrix_power(J, L - K))),
+        ),
+        residual(free_indices(paired + rest), K + L - (K - constraints_less)),
+        residual(min(1 + (K + L) / 2 - max(classes), order), order, scale=1.0),
     )
 
 
@@ -104,7 +152,7 @@ def _unequal_word(rng: np.random.Generator) -> dict[str, Any]:
 def equation_113(powers: np.ndarray, g: float, *, more: int = 1, of_all: str = "min") -> float:
     """A count of all pairings: those with one more free index than there are pairs survive."""
     i, j, k, l = (int(power) for power in powers)  # noqa: E741
-    classes = index_classes([False] * i + [True] * j + [False] * k + [True] * l)
+    classes = matching_counts((False,) * i + (True,) * j + (False,) * k + (True,) * l)
     half = (i + j + k + l) // 2
     expected = more + (min(i, j, k, l) if of_all == "min" else max(i, j, k, l))
     return residual(classes[half + 1] * g ** (2 * half), expected * g ** (2 * (i + k)))
@@ -129,6 +177,8 @@ def _strength(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="the sums over powers of J start at 1",
             as_corrected="they start at 0: the closed forms are those of such sums",
             constants={"first": 1},
+            gravity="misprint",
+            right_in="the second sum of (128), which starts at i = 0",
         ),
         Erratum(
             place="(123), (132)",
@@ -136,6 +186,8 @@ def _strength(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="it is (i + 1)(Σ_{j≥i} g^{2j})²; as printed the sum over j diverges "
             "(80 terms are checked)",
             constants={"repeated": True},
+            gravity="misprint",
+            right_in="the first and the last form in (123)",
         ),
         Erratum(
             place="(125), (134)",
@@ -143,6 +195,8 @@ def _strength(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="it is Σ_{j≥i} Σ_{l<i} g^{2(j+l)}(l + 1); as printed the sum over j "
             "diverges (80 terms are checked)",
             constants={"lacking": True},
+            gravity="misprint",
+            right_in="the first and the last form in (125)",
         ),
     ],
 )

@@ -10,11 +10,16 @@ from tacit.statements.depth import (
     coupling,
     family,
     invariance,
+    lazy_lemmas,
+    limit_proofs,
     limits,
     pairs,
     plasticity,
     post_training,
     singular_values,
+    useful_lemmas,
+    warm_identities,
+    warm_signs,
 )
 
 __all__ = [
@@ -22,9 +27,14 @@ __all__ = [
     "coupling",
     "family",
     "invariance",
+    "lazy_lemmas",
+    "limit_proofs",
     "limits",
     "pairs",
     "plasticity",
     "post_training",
     "singular_values",
+    "useful_lemmas",
+    "warm_identities",
+    "warm_signs",
 ]

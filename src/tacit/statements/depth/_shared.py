@@ -14,6 +14,7 @@ from tacit.statements import residual
 from tacit.statements._shared_numbers import Array
 
 BALANCED = "AᵀA = BBᵀ at the start"
+UPPER = np.array([[True, True], [False, True]])  # the entries of section E.2
 _SIZES = [(2, 1), (3, 1), (2, 2), (2, 1), (3, 1), (2, 3)]
 
 
@@ -60,6 +61,25 @@ def integrate_flow(factors: Array, mask: Array, target: Array, times: Any) -> Ar
         state, now = run.y[:, -1], time
         found.append(state.reshape(factors.shape))
     return np.stack(found)
+
+
+def flow_series(factors: Array, mask: Array, target: Array, order: int) -> list[Array]:
+    """The power series of depth-2 flow at time 0: B and A (2, d, d) of each order, by recursion."""
+    series, errors = [np.array(factors)], []
+    for k in range(order):
+        made = sum((series[i][1] @ series[k - i][0] for i in range(k + 1)), np.zeros_like(target))
+        errors.append(np.where(mask, made - (target if k == 0 else 0.0), 0.0))
+        slope = np.zeros_like(factors)
+        for i in range(k + 1):
+            slope[0] -= series[i][1].T @ errors[k - i]
+            slope[1] -= errors[k - i] @ series[i][0].T
+        series.append(slope / (k + 1))
+    return series
+
+
+def paired_factors(A: Array) -> Array:
+    """A 2 × 2 matrix A with the B of Lemma E.2, [[a₂₂, a₁₂], [a₂₁, a₁₁]]."""
+    return np.stack([np.array([[A[1, 1], A[0, 1]], [A[1, 0], A[0, 0]]]), A])
 
 
 def jacobian(factors: Array) -> Array:

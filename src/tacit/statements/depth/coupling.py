@@ -30,7 +30,7 @@ def _chain(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "depth/lemmaB.1",
-    place="Lemma B.1",
+    place="Lemma B.1, (12), (23) and (24)",
     words="∂w_ij/∂W_l = (W_{L:l+1}ᵀ e_i)(W_{l−1:1} e_j)ᵀ, so ⟨∇w_ij, ∇w_pq⟩ is "
     "Σ_l (T_l)_ip (S_l)_jq with T_l = W_{L:l+1} W_{L:l+1}ᵀ and S_l = W_{l−1:1}ᵀ W_{l−1:1}",
     draw=_chain,
@@ -81,6 +81,8 @@ def _three(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="W_{3:1} = W_3 W_2 W_1 by the definition of section 2 and by (5); all "
             "of W_2 is shared in either order",
             constants={"order": (0, 1, 2)},
+            gravity="misprint",
+            right_in="section 2, (5)",
         )
     ],
 )
@@ -130,7 +132,7 @@ def _cosines(factors: Array, mask: Array) -> Array:
 
 @statement(
     "depth/propositionB.1",
-    place="Proposition B.1",
+    place="Proposition B.1, (11)",
     words="for L ≥ 3 and factors drawn from a density, no two observed entries have orthogonal "
     "gradients at the start, so that the dynamics are coupled whatever is observed",
     draw=_generic,
@@ -167,6 +169,9 @@ def _two(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="it is zero for all weights if i ≠ p and j ≠ p",
             as_corrected="if i ≠ p and j ≠ q: entries in the same column, j = q, are coupled",
             constants={"other": "p"},
+            gravity="misprint",
+            right_in="the display above it",
+            glyph="the letter after j ≠, p or q",
         )
     ],
 )

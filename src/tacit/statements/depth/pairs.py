@@ -92,7 +92,7 @@ def _permuted_run(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "depth/propositionE.1",
-    place="Proposition E.1",
+    place="Proposition E.1, (41)",
     words="the same for any pattern with one observation in each row and column, from starts of "
     "any size; r is the integral of w_ij − w*_ij over all times",
     draw=_permuted_run,
@@ -106,6 +106,9 @@ def _permuted_run(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="r_ij := w_ij − w*_ij: with the other sign a cosh r − b sinh r moves away "
             "from the target",
             constants={"residuals": -1.0},
+            gravity="misprint",
+            right_in="(34), which has the minus sign",
+            glyph="the star of the first w, which the scan does not show",
         )
     ],
 )
@@ -137,3 +140,24 @@ def proposition_e_1(
         residual(np.stack([known.B, known.A]), end),
         residual(r, residuals * integral),
     )
+
+
+@statement(
+    "depth/eq42",
+    place="(42), in the proof of Proposition E.1",
+    words="at zero loss each observed value is P cosh 2r − (Q/2) sinh 2r, with P and Q of the "
+    "start and r the integral of w_ij − w*_ij",
+    draw=lambda rng: _pairs_run(rng, np.arange(2), 10 ** rng.uniform(-0.5, 0.3), 40.0),
+    tolerance=1e-8,
+    hypotheses={_ZERO_LOSS: _pairs_fit},
+    mutations=[{"half": 0.55}, {"twice": 1.8}],
+    instances=10,
+)
+def equation_42(
+    values: Array, start: Array, integral: Array, *, half: float = 0.5, twice: float = 2.0
+) -> float:
+    """The integral of the residuals along the flow, put into the formula."""
+    B, A = start
+    P, Q = np.sum(A * B.T, axis=1), np.sum(A**2 + B.T**2, axis=1)
+    made = P * np.cosh(twice * integral) - half * Q * np.sinh(twice * integral)
+    return residual(made, values)

@@ -63,7 +63,7 @@ def _unbalanced(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "depth/theorem4.3",
-    place="Theorem 4.3 (Theorem E.2, Corollary E.3)",
+    place="Theorem 4.3, Theorem E.2 and Corollary E.3",
     words="if the factors are balanced and loss ≤ σ_min⁶/(1152dσ_max²), the loss decays like "
     "e^{−σ_min²t/2}, the factors move by at most 6√2σ_max√loss/σ_min², the singular values of A "
     "and of B are the same and move by at most K = σ_min/(4√(2d)), and "
@@ -79,6 +79,15 @@ def _unbalanced(rng: np.random.Generator) -> dict[str, Any]:
     },
     mutations=[{"rate": 2.2}, {"movement": 0.9}, {"divisor": 30.0}],
     without={BALANCED: _unbalanced, _SMALL: _far},
+    loose={
+        "rate": "the theorem gives away a factor of four: a lazy loss falls at the rate 2σ_min²",
+        "movement": "the theorem gives away a factor of six",
+        "divisor": "the theorem gives away a factor of seven: K follows from the movement",
+        "2 in least / (divisor": "K, of which the theorem gives away a factor of seven",
+        "(before[0] + K)": "K is a few per cent of ‖A(0)‖, and A keeps its rank better than that",
+        "least**2 * times": "the rate, of which the theorem gives away a factor of four",
+        "movement * np.sqrt(2 * begin)": "the theorem gives away a factor of six",
+    },
 )
 def theorem_4_3(
     factors: Array, mask: Array, goal: Array, times: Array, path: Array, *,

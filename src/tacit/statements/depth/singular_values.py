@@ -41,12 +41,17 @@ def _any_factors(rng: np.random.Generator) -> dict[str, Any]:
             as_printed="the loss is non-decreasing",
             as_corrected="it is non-increasing, which the display that follows uses",
             constants={"sense": 1.0},
+            gravity="misprint",
+            right_in="after (53), and the display that follows",
         ),
         Erratum(
             place="proof of Lemma E.11, first display",
             as_printed="the loss changes by −(F − y)ᵀ J θ'",
             as_corrected="by (F − y)ᵀ J θ', as in (71), which is −|Jᵀ(F − y)|² as θ' = −Jᵀ(F − y)",
             constants={"chain": -1.0},
+            gravity="misprint",
+            right_in="(71), and the second line of the display",
+            glyph="the minus sign of the first line",
         ),
     ],
 )
@@ -125,6 +130,8 @@ def lemma_f_1(
             as_corrected="for balanced starts, as in Lemma F.1, from which it follows, and in "
             "all its uses; with a small A and a large B, det A can change its sign",
             without=BALANCED,
+            gravity="false statement",
+            right_in="Lemma F.1, whose hypothesis it needs",
         )
     ],
 )
@@ -138,15 +145,23 @@ def lemma_f_3(path: Array) -> float:
 @statement(
     "depth/lemmaF.4",
     place="Lemma F.4",
-    words="along depth-2 flow from balanced factors σ_r(W) = σ_r(A)² = σ_r(B)² at all times",
+    words="along depth-2 flow from balanced factors σ_r(W) = σ_r(A)² = σ_r(B)² at all times, and "
+    "det W = det(A)² = det(B)² if det A and det B start positive",
     draw=_balanced_run,
     tolerance=1e-8,
     hypotheses={BALANCED: is_balanced},
-    mutations=[{"power": 1.9}],
+    mutations=[{"power": 1.9}, {"of_determinants": 2.1}],
     without={BALANCED: _unbalanced_run},
 )
-def lemma_f_4(path: Array, *, power: float = 2.0) -> float:
-    """Singular values along the flow of the matrices."""
+def lemma_f_4(path: Array, *, power: float = 2.0, of_determinants: float = 2.0) -> float:
+    """Singular values and determinants along the flow, whose factors start with positive ones."""
     values = np.linalg.svd(path, compute_uv=False) ** power
     products = np.linalg.svd([product(at) for at in path], compute_uv=False)
-    return max(residual(values[:, 0], products), residual(values[:, 1], products))
+    whole = np.linalg.det([product(at) for at in path])
+    parts = np.abs(np.linalg.det(path)) ** of_determinants
+    return max(
+        residual(values[:, 0], products),
+        residual(values[:, 1], products),
+        residual(parts[:, 0], whole),
+        residual(parts[:, 1], whole),
+    )

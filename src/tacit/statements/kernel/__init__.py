@@ -5,17 +5,23 @@ Statements about growing width n are checked at two or three widths, against the
 
 # Importing a topic registers its statements.
 from tacit.statements.kernel import (
+    conditioning,
+    covariances,
     impulse,
     tangent,
     tangent_proof,
     training,
     training_proof,
+    wide_networks,
 )
 
 __all__ = [
+    "conditioning",
+    "covariances",
     "impulse",
     "tangent",
     "tangent_proof",
     "training",
     "training_proof",
+    "wide_networks",
 ]

@@ -108,8 +108,11 @@ def largest_weight(nu_f: float, nu_c: float, length: int, less: int = 0) -> floa
 
 
 def proof_constants(nu_w: float, nu_f: float, nu_c: float, x: Array) -> tuple[Array, Array, float]:
-    """The matrix A of the proof, the weights of the lags, and B₁ of (60)."""
+    """The matrix A of the proof, the weights D of its columns, and B₁ of (60).
+
+    Columns are lags, and within a lag inputs.
+    """
     A = np.concatenate([toeplitz_blocks(one).T for one in x])
-    length = x.shape[1]
+    _, length, inputs = x.shape
     largest = largest_weight(nu_f, nu_c, length) * float(np.linalg.norm(A, 2)) ** 2
-    return A, weights(nu_w, nu_f, nu_c, length), 1 / largest
+    return A, np.repeat(weights(nu_w, nu_f, nu_c, length), inputs), 1 / largest

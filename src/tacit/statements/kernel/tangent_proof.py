@@ -32,18 +32,23 @@ def _perturbed(rng: np.random.Generator) -> dict[str, Any]:
         Erratum(
             as_printed="Δ_W h_t in the change of h_t",
             as_corrected="Δ_W h_{t−1}",
-            constants={"delay": 0},
+            constants={"delayed": False},
+            gravity="misprint",
+            right_in="the recursion for q_t that follows",
+            glyph="the index of h",
         ),
         Erratum(
             as_printed="Δ_C h_t in the change of y_t",
             as_corrected="Δ_C h_t/√n",
             constants={"scaled": False},
+            gravity="misprint",
+            right_in="(1), whose output has 1/√n",
         ),
     ],
 )
 def equation_44(
     W: Array, F: Array, C: Array, by_W: Array, by_F: Array, by_C: Array, x: Array, *,
-    delay: int = 1, scaled: bool = True, sign: float = 1.0,
+    delayed: bool = True, scaled: bool = True, sign: float = 1.0,
 ) -> float:  # fmt: skip
     """Both recursions together against a complex step of the network's outputs."""
     scale = np.sqrt(len(W))
@@ -51,7 +56,7 @@ def equation_44(
     outputs = []
     for row in x:
         before, h = h, W @ h / scale + F @ row
-        moved = before if delay else h
+        moved = before if delayed else h
         h_tilde = (W @ h_tilde + sign * by_W @ moved) / scale + by_F @ row
         outputs.append(C @ h_tilde / scale + by_C @ h / (scale if scaled else 1))
     step = 1e-30j
@@ -84,6 +89,8 @@ def _states(rng: np.random.Generator) -> dict[str, Any]:
             "(ν_C E[H̃H̃'] + E[HH'])I",
             as_corrected="this divided by n: both factors lack 1/√n",
             constants={"scaled": False},
+            gravity="misprint",
+            right_in="(56), (57), which are the limit with 1/n",
         )
     ],
 )
@@ -100,7 +107,7 @@ def equation_55(
             here, there = C @ h_tilde + by_C @ h, C @ h2_tilde + by_C @ h2
             total += np.outer(here, there) / root**2
     formula = (nu_c * h_tilde @ h2_tilde + second * h @ h2) / n
-    scale = (np.linalg.norm(h_tilde) + np.linalg.norm(h)) ** 2 * max(1, nu_c) / n
+    scale = (np.linalg.norm(h_tilde) + np.linalg.norm(h)) ** 2 * max(1, nu_c) / n  # chosen
     return residual(total / len(ensemble) ** 2, formula * np.eye(outputs), scale=float(scale))
 
 
@@ -109,7 +116,7 @@ _STEPS, _COUNT, _SPREAD = 3, 20, 2.5
 
 def _g(q: Array) -> Array:
     """A Lipschitz function whose values have a mean and are correlated in time."""
-    return np.tanh(q) + 1.5
+    return np.tanh(q) + 1.5  # chosen
 
 
 def _state_evolution(nu: Array, start: float, drive: Array) -> Array:
@@ -172,12 +179,17 @@ def _pair_mean(covariance: Array, a: int, b: int, nodes: Array, weights: Array) 
             as_corrected="N(0, ν_ℓ P_tℓ); for Δ_W, of variance 1, (48) uses P_t2. (Residuals "
             "here are in standard deviations.)",
             constants={"same": True},
+            gravity="misprint",
+            right_in="(70a), (48)",
+            glyph="the index of ν",
         ),
         Erratum(
             place="(74), (98), (100)",
             as_printed="N(0, P_{t+1,ℓ}) with P = E(Z̃ − Σ Z̃F)ᵀ(Z̃ − Σ Z̃F)",
             as_corrected="N(0, ν_ℓ P_{t+1,ℓ}), with the variance of the entries of A_ℓ",
             constants={"plain": True},
+            gravity="misprint",
+            right_in="(48)",
         ),
     ],
     instances=6,
@@ -195,7 +207,7 @@ def lemma_c_1(
     nu = np.array([first, first if same else second, first if mean else 0.0])
     if plain:
         nu[:2] = 1.0
-    drive = np.full((_STEPS, _STEPS), 0.5) + 0.5 * np.eye(_STEPS)
+    drive = np.full((_STEPS, _STEPS), 0.5) + 0.5 * np.eye(_STEPS)  # chosen
     expected = _state_evolution(nu, start, drive)
     size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     found = 0.0
@@ -207,13 +219,13 @@ def lemma_c_1(
             two = np.sqrt(second / width) * rng.normal(size=(width, width))
             common, q, path = rng.normal(size=width), np.sqrt(start) * rng.normal(size=width), []
             for _ in range(_STEPS):
-                u = np.sqrt(0.5) * (common + rng.normal(size=width))
+                u = np.sqrt(0.5) * (common + rng.normal(size=width))  # chosen
                 q = one @ _g(q) + two @ u
                 path.append(q)
             gaps.append((np.array(path) @ np.array(path).T / width - expected) / size)
         alone = np.max(np.abs(gaps)) * np.sqrt(width) / _SPREAD
         together = np.max(np.abs(np.mean(gaps, axis=0))) * np.sqrt(width * _COUNT) / _SPREAD
-        found = max(found, float(alone) * 6 / 8, float(together))
+        found = max(found, float(alone) * 6 / 8, float(together))  # chosen
     return found
 
 
@@ -236,6 +248,8 @@ def lemma_c_1(
             as_corrected="onto the kernel itself, as in (93): A must satisfy the conditions "
             "whatever Ã is",
             constants={"onto_kernel": False},
+            gravity="misprint",
+            right_in="(93)",
         )
     ],
 )

@@ -22,9 +22,9 @@ _DECAYS = "ν_W < 1"
 
 
 def _any_variances(rng: np.random.Generator, *, least: float = 0.05, most: float = 1.0) -> Any:
-    """ν_W often near 1, with ν_F and ν_C over two decades."""
+    """ν_W often near 1, ν_C over two decades and ν_F over five: for small ones 1 counts in (22)."""
     nu_w = most - (most - least) * rng.uniform() ** 3
-    nu_f, nu_c = 10 ** rng.uniform(-1, 1, size=2)
+    nu_f, nu_c = 10 ** rng.uniform([-4, -1], [1, 1])
     return {"nu_w": nu_w, "nu_f": nu_f, "nu_c": nu_c, "length": int(rng.integers(2, 40))}
 
 
@@ -75,6 +75,7 @@ def _peaked(rng: np.random.Generator) -> dict[str, float]:
             as_corrected="with ν_F = ν_C = 1 this needs ν_W ≤ ½. Beyond that the weights rise "
             "first, at ν_W = 0.9 up to lag 8, and the bound (22) decays while they do not",
             constants={"from_start": True},
+            gravity="false statement",
         )
     ],
 )
@@ -105,16 +106,17 @@ def theorem_4_1_start(
     It is ν_C ν_F ‖(W/√n)^j‖²/n. This is a trace, so it approaches its limit like 1/n and not like
     1/√n. Its standard deviation is √2/n at lag 1 and grows with the lag: about 1.8 j/n up to lag 4.
     """
-    found = 0.0
+    found, lags = 0.0, np.arange(5)
     for width in (100, 300):
         rng = np.random.default_rng([seed, width])
         W = np.sqrt(nu_w / width) * rng.normal(size=(width, width))
-        power = np.eye(width)
-        for j in range(5):
-            mean = nu_c * nu_f * np.sum(power**2) / width
-            limit = factor * nu_c * nu_f * nu_w ** (j + power_more)
-            found = max(found, width * abs(float(mean / limit) - 1) / (1.8 * max(j, 1)))
+        power, means = np.eye(width), []
+        for _ in lags:
+            means.append(nu_c * nu_f * np.linalg.norm(power) ** 2 / width)
             power = power @ W
+        limits = factor * nu_c * nu_f * nu_w ** (lags + float(power_more))
+        unit = 1.8 * np.maximum(lags, 1) / width  # chosen, as the deviation
+        found = max(found, residual((means - limits) / (unit * limits), 0.0 * lags, scale=1.0))
     return found
 
 
@@ -137,6 +139,11 @@ _WIDTHS, _ALLOWED = (64, 400), 8.0
     draw=_small_task,
     tolerance=_ALLOWED,  # √n times the gap, relative to the largest change of a lag
     mutations=[{"by_w": 0.0}, {"faster": 2.5}],
+    loose={
+        "by_w": "single networks of width 400 are 8/√n from the limit; Theorem 3.3(b) checks by_w",
+        "faster": "single networks of width 400 are 8/√n, or 40%, from the limit",
+        "proof_constants": "any rate below 2/(ρ₀‖A‖²) is stable: B₁ gives away more than two",
+    },
     instances=8,
 )
 def theorem_4_1(
@@ -151,7 +158,7 @@ def theorem_4_1(
     """
     A, _, fastest = proof_constants(nu_w, nu_f, nu_c, x)
     rho = weights(nu_w, nu_f, nu_c, x.shape[1], by_w)
-    rate, found = 0.9 * fastest, 0.0
+    rate, found = 0.9 * fastest, 0.0  # chosen
     for width in _WIDTHS:
         W, F, C = draw_network(np.random.default_rng([seed, width]), width, 1, 1, nu_w, nu_f, nu_c)
         first = impulse_response(W, F, C, x.shape[1])[:, 0, 0]

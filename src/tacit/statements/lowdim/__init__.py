@@ -8,6 +8,8 @@ from tacit.statements.lowdim import (
     moments_proof,
     near_zero,
     near_zero_proof,
+    near_zero_steps,
+    responses,
 )
 
 __all__ = [
@@ -17,4 +19,6 @@ __all__ = [
     "moments_proof",
     "near_zero",
     "near_zero_proof",
+    "near_zero_steps",
+    "responses",
 ]

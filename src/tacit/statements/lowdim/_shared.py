@@ -30,7 +30,7 @@ def balanced_system(
     loads = np.concatenate([np.sqrt(weights), np.zeros(spare)])
     basis = random_orthogonal(rng, width)
     A = basis * values @ basis.T
-    return (A + A.T) / 2, (basis @ loads)[:, None]
+    return (A + A.T) / 2, (basis @ loads)[:, None]  # chosen: exactly symmetric
 
 
 def spread_nodes(rng: np.random.Generator, count: int, gap: float, reach: float = 0.95) -> Array:

@@ -38,6 +38,7 @@ def _student(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="by (3.1) the state is zero when y_0 is read, so the sequence is (0, "
             "CB, CAB, …): lag j is y_{j+1}, in agreement with the label y_k of k inputs",
             constants={"first": 0},
+            gravity="misprint",
         )
     ],
 )
@@ -71,7 +72,7 @@ def _is_white(sequences: Array) -> bool:
 
 @statement(
     "lowdim/lemmaC.1",
-    place="Lemma C.1, (3.4)",
+    place="Lemma C.1, (3.4), (C.1)–(C.8) and (C.13)",
     words="for white inputs the expected squared error of the last output is "
     "Σ_{j<k} (C A^j B − Ĉ Â^j B̂)²",
     draw=_pair_with_inputs,
@@ -111,7 +112,7 @@ def _wrong_next_lag(rng: np.random.Generator, *, spare: int | None = None) -> di
 
 @statement(
     "lowdim/proposition3",
-    place="Proposition 3 (C.2)",
+    place="Proposition 3 (Proposition C.2)",
     words="for d > k and any teacher a student with a symmetric A has zero loss on k lags and "
     "an arbitrary value at lag k: its error within every horizon q > k can be as large as "
     "desired",
@@ -187,7 +188,7 @@ def _gradient_point(rng: np.random.Generator) -> dict[str, Any]:
 
 @statement(
     "lowdim/lemmaC.4",
-    place="Lemma C.4, (C.9) and (C.10); (C.81)",
+    place="Lemma C.4, (C.9)–(C.12) and (C.14)–(C.16); (C.81)",
     words="the gradients of the loss are 2 Σ_i (C A^i B − w_i) times (Aᵀ)^i Cᵀ for B, "
     "Bᵀ (Aᵀ)^i for C and Σ_{r<i} (Aᵀ)^r Cᵀ Bᵀ (Aᵀ)^{i−r−1} for A",
     draw=_gradient_point,
@@ -201,6 +202,8 @@ def _gradient_point(rng: np.random.Generator) -> dict[str, Any]:
             as_corrected="twice that; (C.21), (C.22), (C.58) and (C.81) are the flow of L/2, which "
             "takes twice the time of (3.6)",
             constants={"factor": 1.0},
+            gravity="false statement",
+            right_in="the sketch of Proposition 9 (section 4.3)",
         )
     ],
 )

@@ -58,7 +58,7 @@ def _is_balanced(B: Array, C: Array) -> bool:
 
 @statement(
     "lowdim/lemma6",
-    place="Lemma 6 (C.5)",
+    place="Lemma 6 (Lemma C.5)",
     words="gradient flow from A = Aᵀ and B = Cᵀ keeps B = Cᵀ",
     draw=_start,
     tolerance=1e-8,  # for the integrator: 1e-11 per step, and the flow may magnify errors
@@ -75,7 +75,7 @@ def lemma_6(A: Array, B: Array, C: Array, target: Array, *, sign: float = 1.0) -
 
 @statement(
     "lowdim/lemmaC.6",
-    place="Lemma C.6",
+    place="Lemma C.6, (C.17) and (C.18)",
     words="gradient descent, with steps of any size, from A = Aᵀ and B = Cᵀ keeps B = Cᵀ",
     draw=lambda rng: {**_start(rng), "step": rng.uniform(0.01, 0.1)},
     tolerance=1e-8,
@@ -103,7 +103,7 @@ def lemma_c_6(
 
 @statement(
     "lowdim/lemmaC.7",
-    place="Lemma C.7, (C.19)",
+    place="Lemma C.7, (C.19) and (C.62)",
     words="gradient flow from any start keeps ‖B‖² − ‖C‖²",
     draw=_neither,
     tolerance=1e-8,
@@ -115,6 +115,8 @@ def lemma_c_6(
             as_corrected="‖B‖² − ‖C‖² does not; (C.64), which is what is needed, follows: "
             "‖C(t)‖² < ‖B(t)‖² + 4ε²",
             constants={"power": 1.0},
+            gravity="gap in a proof",
+            right_in="(C.19)",
         )
     ],
     instances=10,

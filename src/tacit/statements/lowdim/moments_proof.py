@@ -14,13 +14,18 @@ _STABLE = "the teacher is stable"
 def _positive_systems(rng: np.random.Generator) -> dict[str, Any]:
     """A stable balanced teacher and a balanced student, near or far, which may be unstable.
 
-    Half of the students have too much mass at eigenvalues that are too small. Lag 0 is then too
+    A third of the students have too much mass at eigenvalues that are too small. Lag 0 is then too
     large and the others too small, which makes the normalised moments most wrong for a given loss.
+    Another third nearly attain (C.35): lag 0 takes the loss, and lag 1 is small, as is its error.
     """
     order = int(rng.integers(1, 4))
-    weights = rng.uniform(0.05, 0.8, size=order)
-    near = 10 ** rng.uniform(-4, 0)
-    if rng.random() < 0.5:
+    weights = 10 ** rng.uniform(-2.5, -0.1, size=order)
+    near, kind = 10 ** rng.uniform(-4, 0), rng.integers(3)
+    if kind == 0:
+        near = min(near, 0.03)
+        nodes = rng.uniform(0.005, 0.02, size=order)
+        atoms, masses = (nodes - 0.1 * near) / (1 + near), weights * (1 + near)
+    elif kind == 1:
         nodes = rng.uniform(0.8, 1, size=order)
         atoms, masses = nodes / (1 + 2 * near), weights * (1 + near)
     else:
@@ -54,7 +59,7 @@ def _is_stable(teacher_A: Array) -> bool:
     draw=_positive_systems,
     tolerance=1e-6,  # differences of moments near 1e-5, squared
     kind="inequality",
-    mutations=[{"factor": 1.0}],
+    mutations=[{"factor": 1.8}],
     errata=[
         Erratum(
             place="(C.35)",
@@ -62,6 +67,7 @@ def _is_stable(teacher_A: Array) -> bool:
             as_corrected="−2|√δ κ (m_j − m̂_j)|, as |β| ≤ √δ; the bound after (C.36) is right "
             "nevertheless, because m_j − m̂_j = (e_j − m_j e_0)/ĈB̂",
             constants={"power": 1.0},
+            gravity="gap in a proof",
         )
     ],
 )
@@ -88,14 +94,21 @@ def equation_c_35(
     tolerance=1e-9,
     kind="inequality",
     hypotheses={_STABLE: _is_stable},
-    mutations=[{"growth": 0.0}, {"gain_power": 1.0}],
+    mutations=[{"growth": 0.0}, {"gain_power": 1.8}],
     without={_STABLE: _unstable_teacher},
+    loose={
+        "growth": "the proof gives away a factor of 3/2: for τ = 1 it has 3δ where 2δ is attained",
+        "1 + growth": "the proof gives away a factor of 3/2: the term 1 is not needed",
+        "max(1.0": "the proof gives away a factor of 3/2, more than τ = 0.9 would take",
+    },
     errata=[
         Erratum(
             place="after (C.35)",
             as_printed="the teacher is stable and therefore m̂_j ≤ ĈB̂",
             as_corrected="m̂_j ≤ 1: it is Ĉ Â^j B̂ divided by ĈB̂",
             constants={"normalised": False},
+            gravity="misprint",
+            right_in="(C.36), which has 1",
         )
     ],
 )
@@ -155,6 +168,10 @@ def _distance(nodes: Array, weights: Array, atoms: Array, masses: Array, order: 
     tolerance=1e-9,
     kind="inequality",
     mutations=[{"lag_less": 1}, {"power_less": 1}],
+    loose={
+        "tau ** (lag - 1) * first": "for τ > 1 the slope is taken at τ, where the teacher has no "
+        "points; for τ = 1 the power does not count"
+    },
     errata=[
         Erratum(
             as_printed="|m_q − m̂_q| ≤ W_q, and hence |m_q − m̂_q| = O(δ^{1/(4dq)})",
@@ -162,6 +179,7 @@ def _distance(nodes: Array, weights: Array, atoms: Array, masses: Array, order: 
             "and 1 − ε all W_q are ε and the left side is near qε. The theorem stands, with "
             "δ^{1/(4d̂)} and without the power 1/q",
             constants={"printed": True},
+            gravity="gap in a proof",
         ),
         Erratum(
             place="before (C.37)",
@@ -170,6 +188,8 @@ def _distance(nodes: Array, weights: Array, atoms: Array, masses: Array, order: 
             as_corrected="at most 2τ, which (C.37) uses: two of the student's points may be at "
             "±τ; τ + 1 bounds the distance from one of its points to one of the teacher's",
             constants={"beyond": 1.0},
+            gravity="gap in a proof",
+            right_in="(C.37), which has 2τ",
         ),
     ],
 )

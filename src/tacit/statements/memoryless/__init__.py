@@ -6,13 +6,19 @@ Equation numbers are those of the whole paper, where the supplement continues th
 
 # Importing a topic registers its statements.
 from tacit.statements.memoryless import (
+    gradients,
+    long_sequences,
     loss,
+    proofs,
     solutions,
     symmetry,
 )
 
 __all__ = [
+    "gradients",
+    "long_sequences",
     "loss",
+    "proofs",
     "solutions",
     "symmetry",
 ]

@@ -42,3 +42,13 @@ def lag_errors(A: Array, B: Array, C: Array, target: Array, length: int) -> Arra
 def simulated_loss(A: Array, B: Array, C: Array, target: Array, length: int) -> float:
     """Half the mean squared error over white sequences, here scaled unit impulses."""
     return 0.5 * float(np.sum(lag_errors(A, B, C, target, length) ** 2))
+
+
+def loss_formula(
+    A: Array, B: Array, C: Array, target: Any, length: int, half: float, first: int
+) -> Any:
+    """(4) and (20): half · (‖CB − W*‖² + Σ_{i=first}^{k−1} ‖C A^{k−i} B‖²)."""
+    total = np.sum((C @ B - target) ** 2)
+    for i in range(first, length):
+        total = total + np.sum((C @ np.linalg.matrix_power(A, length - i) @ B) ** 2)
+    return half * total

@@ -84,17 +84,17 @@ def lazy_flow(
     return max(residual(response, expected), residual(np.linalg.norm(moved), norm))
 
 
-_NETWORKS, _WIDTH = 16, 300
+_NETWORKS, _WIDTH = 40, 300
 
 
 def _many_rnns(rng: np.random.Generator) -> dict[str, Any]:
-    w, f, c = (float(variance) for variance in rng.uniform([0.3, 0.5, 0.5], [0.6, 1.5, 1.5]))
+    w, (f, c) = rng.uniform(0.1, 0.6), 10 ** rng.uniform(-0.3, 0.7, size=2)
     length = int(rng.integers(3, 6))
     target = rng.choice([-1.0, 1.0], length + 3) * rng.uniform(0.3, 1.0, length + 3)
     return {
         "seed": int(rng.integers(2**31)),
         "nu_w": w, "nu_f": f, "nu_c": c,
-        "target": target, "length": length, "time": float(rng.uniform(0.3, 2.0)),
+        "target": target, "length": length, "time": 10 ** rng.uniform(-2, 0.3),
     }  # fmt: skip
 
 
@@ -104,18 +104,18 @@ def _many_rnns(rng: np.random.Generator) -> dict[str, Any]:
     words="for width → ∞ the lazy response is L*_j (1 − e^{−ρ_j τ}) for j < k and zero beyond, "
     "with ρ_j = jν_Cν_Fν_W^{j−1} + (ν_C + ν_F)ν_W^j: a filter of k taps",
     draw=_many_rnns,
-    tolerance=0.12,
-    mutations=[{"from_w": 0.5}, {"beyond": 1.0}],
-    instances=10,
+    tolerance=0.06,
+    mutations=[{"from_w": 0.9}, {"beyond": 1.0}],
+    instances=8,
 )
 def kernel_limit(
     seed: int, nu_w: float, nu_f: float, nu_c: float, target: Array, length: int, time: float, *,
     from_w: float = 1.0, beyond: float = 0.0,
 ) -> float:  # fmt: skip
-    """The mean Gram matrix of 16 networks of width 300, made from the seed.
+    """The mean Gram matrix of 40 networks of width 300, made from the seed.
 
-    One network differs from the limit by about 1.6/√n (relative), the mean of 16 by 0.023. The
-    tolerance is five times that.
+    One network differs from the limit by about 1.6/√n (relative), the mean of 40 by 0.015. The
+    tolerance is four times that.
     """
     rng = np.random.default_rng(seed)
     lags = len(target)

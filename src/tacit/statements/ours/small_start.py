@@ -63,6 +63,7 @@ def _end_of_flow(A: Array, B: Array, target: Array) -> tuple[Array, Array]:
         _SMALL: lambda A, B: max(np.abs(A).max(), np.abs(B).max()) < 1e-3,
     },
     mutations=[{"nodes_more": 1}],
+    loose={"2 * error @ states": "the rate of B against that of A does not move the limit"},
     without={_SMALL: lambda rng: _small_start(rng, 0.3)},
     instances=10,
 )

@@ -6,6 +6,7 @@ The network's output is z = wᵀ(I − W)⁻¹m. Gradient flow on ½(ẑ − z)�
     dW/dτ = (ẑ − z) y xᵀ,    x = (I − W)⁻¹ m,    y = (I − W)⁻ᵀ w        (connectivity (6)).
 """
 
+from tacit._signatures import with_readable_signatures
 from tacit.theory.connectivity._conserved import Conserved, conserved, conserved_drift
 from tacit.theory.connectivity._descent import (
     DecomposedNetwork,
@@ -72,3 +73,5 @@ __all__ = [
     "singular_value_series",
     "traces",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, real
 from tacit.theory.connectivity._checks import checked_square, checked_vector
 
 
@@ -23,6 +24,7 @@ class Conserved(NamedTuple):
     output_side: Float[np.ndarray, "n n"]
 
 
+@door(W=real(2), w=real(1), m=real(1))
 def conserved(W: ArrayLike, w: ArrayLike, m: ArrayLike) -> Conserved:
     """Both conserved matrices of a connectivity W with output vector w and input vector m."""
     connectivity = checked_square("W", W)
@@ -33,6 +35,7 @@ def conserved(W: ArrayLike, w: ArrayLike, m: ArrayLike) -> Conserved:
     )
 
 
+@door(W0=real(2), W=real(2), w=real(1), m=real(1))
 def conserved_drift(W0: ArrayLike, W: ArrayLike, w: ArrayLike, m: ArrayLike) -> float:
     """How far W is from keeping both laws since W0: the largest entry of either difference."""
     before, after = conserved(W0, w, m), conserved(W, w, m)

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple, TypeVar, final
 import numpy as np
 from jaxtyping import Float
 
+from tacit._doors import SEEDS, door, function, instance, number, whole
+
 DT, STEPS, ONSET, READ = 0.5, 202, 2, 2  # the Simple task: T = 101, loss on the last two steps
 _BLOCK = 8  # steps of a trial that are taken together
 
@@ -33,6 +35,7 @@ class LinearNetwork(NamedTuple):
     m: Float[np.ndarray, " n"]
 
     @classmethod
+    @door(size=whole(1, 100_000), g=number(0), seed=whole(0, SEEDS))
     def random(cls, size: int, g: float, *, seed: int) -> "LinearNetwork":
         """W₀ with N(0, g²/N) entries, w and m of norm 1; one seed's W₀ differ in g alone."""
         rng = np.random.default_rng([seed, size])
@@ -59,6 +62,7 @@ class DecomposedNetwork(NamedTuple):
     Vt: Float[np.ndarray, "n n"]
 
     @classmethod
+    @door(network=instance(LinearNetwork))
     def of(cls, network: LinearNetwork) -> "DecomposedNetwork":
         """By one singular value decomposition."""
         U, values, Vt = np.linalg.svd(np.eye(len(network.w)) - network.W0)
@@ -94,6 +98,14 @@ class DescentCurve(NamedTuple):
     diverged: bool
 
 
+@door(
+    answer="any",
+    state=instance(TrainedState),
+    rate=number(),
+    epochs=whole(0),
+    lost=number(above=0, infinite=True),
+    watch=function,
+)
 def gradient_descent(
     state: State,
     rate: float,
@@ -132,6 +144,7 @@ class FixedPoint(TrainedState):
     ΔW after k epochs is the product of the first k columns that the steps added.
     """
 
+    @door(network=instance(LinearNetwork, DecomposedNetwork), target=number())
     def __init__(self, network: LinearNetwork | DecomposedNetwork, target: float) -> None:
         self._network, self.w, self.target = network, network.w, target
         if isinstance(network, DecomposedNetwork):
@@ -210,6 +223,7 @@ class FixedPoint(TrainedState):
 class SimulatedTrial(TrainedState):
     """A network whose trial is simulated in time, in the network's own precision."""
 
+    @door(network=instance(LinearNetwork), target=number(), steps=whole(ONSET + READ))
     def __init__(self, network: LinearNetwork, target: float, *, steps: int = STEPS) -> None:
         self.W, self.w = network.W0.copy(), network.w
         self.target, self.steps = self.w.dtype.type(target), steps

@@ -6,6 +6,7 @@ for N → ∞; (12), (13) and (84) of the paper.
 
 from typing import NamedTuple, SupportsFloat
 
+from tacit._doors import door, number
 from tacit.theory.connectivity._checks import checked_number, checked_strength
 
 
@@ -27,27 +28,32 @@ def beta(g: SupportsFloat) -> float:
     return 1.0 / (1.0 - checked_strength(g) ** 2)
 
 
+@door(g=number(0, below=1))
 def traces(g: SupportsFloat) -> Traces:
     """The traces for W₀ with independent N(0, g²/N) entries, N → ∞."""
     b = beta(g)
     return Traces(1.0, b, b**2, b**4)
 
 
+@door(g=number(0, below=1))
 def learning_time(g: SupportsFloat) -> float:
     """τ₁* = 1/β²: when the first-order output (13) reaches its target."""
     return 1.0 / beta(g) ** 2
 
 
+@door(g=number(0, below=1), target=number())
 def change_norm(g: SupportsFloat, target: SupportsFloat) -> float:
     """‖ΔW‖ = |ẑ|/β at τ₁*."""
     return abs(checked_number("target", target)) / beta(g)
 
 
+@door(g=number(0, below=1), target=number())
 def gradient_norm(g: SupportsFloat, target: SupportsFloat) -> float:
     """‖dW/dτ‖ = |ẑ|β at τ = 0, (34)."""
     return abs(checked_number("target", target)) * beta(g)
 
 
+@door(g=number(0, below=1))
 def shuffled_loss(g: SupportsFloat) -> float:
     """L/L₀ = g⁴(2 − g²)² after W₀ is shuffled at τ₁*, (84)."""
     square = checked_strength(g) ** 2

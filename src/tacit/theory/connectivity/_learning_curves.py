@@ -10,6 +10,7 @@ from typing import SupportsFloat
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, instance, number, numbers, real, whole
 from tacit.theory.connectivity._checks import (
     checked_number,
     checked_square,
@@ -25,6 +26,7 @@ from tacit.theory.connectivity._walked_path import Basis, WalkedPath
 _FAR = 1000.0  # paths are walked to this |z| at least, from where the divergence is in sight
 
 
+@door(target=number())
 def exact_g0(target: SupportsFloat) -> LearningCurve:
     """The learning curve at g = 0 and N → ∞, in closed form up to one integral.
 
@@ -33,6 +35,12 @@ def exact_g0(target: SupportsFloat) -> LearningCurve:
     return LearningCurve(ClosedForm(), (checked_number("target", target),))
 
 
+@door(
+    W0=real(2, most=1e12),
+    w=real(1, most=1e12),
+    m=real(1, most=1e12),
+    targets=numbers(-1e12, 1e12, empty=True),
+)
 def learning_curve(
     W0: ArrayLike, w: ArrayLike, m: ArrayLike, *, targets: SupportsFloat | Iterable[SupportsFloat]
 ) -> LearningCurve:
@@ -56,6 +64,7 @@ def learning_curve(
     return decomposed_curve(DecomposedNetwork.of(network), targets=targets)
 
 
+@door(network=instance(DecomposedNetwork), targets=numbers(empty=True))
 def decomposed_curve(
     network: DecomposedNetwork, *, targets: SupportsFloat | Iterable[SupportsFloat]
 ) -> LearningCurve:
@@ -71,6 +80,7 @@ def decomposed_curve(
     return LearningCurve(path, goals)
 
 
+@door(g=number(0, below=1), targets=numbers(empty=True), nodes=whole(1, 10_000))
 def large_n(
     g: SupportsFloat, *, targets: SupportsFloat | Iterable[SupportsFloat], nodes: int = 200
 ) -> LearningCurve:

@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, signal
 
+from tacit._doors import door, number, real, whole
+from tacit.theory.connectivity._checks import checked_square, checked_vector
+
 
 @dataclass(frozen=True)
 class OneVector:
@@ -37,6 +40,7 @@ class OneVector:
     marginal: complex
 
 
+@door(frequency=number(above=0), dt=number(above=0, high=1), steps=whole(1))
 def one_vector(*, frequency: float = 0.2, dt: float = 0.1, steps: int = 100) -> OneVector:
     """The best rank-one network for cos 2πft on the first `steps` steps, and its instability."""
     k = np.arange(steps)
@@ -55,6 +59,7 @@ def one_vector(*, frequency: float = 0.2, dt: float = 0.1, steps: int = 100) -> 
     return OneVector(float((best - 1 + dt) / dt), loss(best) / loss(1 - dt), abs(growth), marginal)
 
 
+@door(W=real(2), w=real(1), dt=number(above=0, high=1), steps=whole(1))
 def largest_stable_rate(W: ArrayLike, w: ArrayLike, *, dt: float = 0.1, steps: int = 100) -> float:
     """2/λ, beyond which gradient descent on ½ mean_k (z_k − ẑ_k)² is thrown out of a solution W.
 
@@ -62,7 +67,8 @@ def largest_stable_rate(W: ArrayLike, w: ArrayLike, *, dt: float = 0.1, steps: i
     ⟨∂z_k/∂W, ∂z_l/∂W⟩ / steps. With u_i = (Aᵀ)^i w and v_j = A^j w, ∂z_k/∂W = dt Σ u_i v_jᵀ over
     i + j = k − 1: the products are a convolution of two Gram matrices.
     """
-    matrix, vector = np.asarray(W, np.float64), np.asarray(w, np.float64)
+    matrix = checked_square("W", W)
+    vector = checked_vector("w", w, len(matrix))
     A = (1 - dt) * np.eye(len(matrix)) + dt * matrix
     left, right = [vector], [vector]
     for _ in range(steps - 2):

@@ -9,10 +9,12 @@ from typing import SupportsFloat
 import numpy as np
 from jaxtyping import Float
 
+from tacit._doors import door, number, numbers
 from tacit.theory.connectivity._checks import Times, checked_number, checked_strength, checked_times
 from tacit.theory.connectivity._first_order import beta
 
 
+@door(times=numbers(), target=number())
 def change_series(times: Times, target: SupportsFloat) -> Float[np.ndarray, "*times 2 2"]:
     """A(τ) of ΔW = [w m] A [w m]ᵀ at g = 0, to third order, (10)."""
     tau, z = checked_times(times), checked_number("target", target)
@@ -23,6 +25,7 @@ def change_series(times: Times, target: SupportsFloat) -> Float[np.ndarray, "*ti
     return change
 
 
+@door(times=numbers(), target=number(), g=number(0, below=1))
 def output_series(
     times: Times, target: SupportsFloat, g: SupportsFloat = 0.0
 ) -> Float[np.ndarray, "*times"]:
@@ -31,6 +34,7 @@ def output_series(
     return np.asarray(z * _cubic(scaled, 1 + 8 * z**2 * b))
 
 
+@door(target=number(), g=number(0, below=1))
 def series_end(target: SupportsFloat, g: SupportsFloat = 0.0) -> float:
     """The τ at which z(τ) of third order, (15), reaches ẑ: there the paper stops its theory.
 
@@ -41,6 +45,7 @@ def series_end(target: SupportsFloat, g: SupportsFloat = 0.0) -> float:
     return float(roots[np.argmin(np.abs(roots.imag))].real) / b**2
 
 
+@door(times=numbers(), target=number(), g=number(0, below=1))
 def singular_value_series(
     times: Times, target: SupportsFloat, g: SupportsFloat = 0.0
 ) -> Float[np.ndarray, "*times 2"]:
@@ -51,6 +56,7 @@ def singular_value_series(
     return np.stack([first, z**3 * scaled**3 / 12], axis=-1)
 
 
+@door(times=numbers(), target=number(), g=number(0, below=1))
 def shuffled_output_series(
     times: Times, target: SupportsFloat, g: SupportsFloat = 0.0
 ) -> Float[np.ndarray, "*times"]:

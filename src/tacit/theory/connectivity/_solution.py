@@ -13,6 +13,7 @@ from typing import NamedTuple, SupportsFloat, final
 import numpy as np
 from jaxtyping import Float
 
+from tacit._doors import door, number, numbers, whole
 from tacit.theory.connectivity._checks import Times, checked_fraction, checked_number, checked_times
 from tacit.theory.connectivity._path import Path
 
@@ -81,6 +82,7 @@ class LearningCurve:
         self._targets = targets
         self._clocks: dict[float, Clock] = {}
 
+    @door(times=numbers(infinite=True), target=number())
     def output(
         self, times: Times, *, target: SupportsFloat | None = None
     ) -> Float[np.ndarray, "*times"]:
@@ -89,6 +91,7 @@ class LearningCurve:
         fall = self._clock(goal).fall(tau.ravel())
         return self._output(goal, fall).reshape(tau.shape)
 
+    @door(times=numbers(infinite=True), target=number())
     def loss(
         self, times: Times, *, target: SupportsFloat | None = None
     ) -> Float[np.ndarray, "*times"]:
@@ -97,6 +100,7 @@ class LearningCurve:
         fall = self._clock(goal).fall(tau.ravel())
         return (0.5 * (goal - self._path.start) ** 2 * np.exp(-2 * fall)).reshape(tau.shape)
 
+    @door(times=numbers(infinite=True), target=number())
     def arc_length(
         self, times: Times, *, target: SupportsFloat | None = None
     ) -> Float[np.ndarray, "*times"]:
@@ -104,6 +108,7 @@ class LearningCurve:
         tau, goal = checked_times(times), self._target(target)
         return self._arcs(tau, goal).reshape(tau.shape)
 
+    @door(times=numbers(infinite=True), target=number())
     def gradient_norm(
         self, times: Times, *, target: SupportsFloat | None = None
     ) -> Float[np.ndarray, "*times"]:
@@ -113,6 +118,7 @@ class LearningCurve:
         speed = self._path.speed(self._path.arc(self._output(goal, fall)))
         return (abs(goal - self._path.start) * np.exp(-fall) * speed).reshape(tau.shape)
 
+    @door(times=numbers(infinite=True), target=number(), count=whole(1, 10_000))
     def singular_values(
         self, times: Times, *, target: SupportsFloat | None = None, count: int = 2
     ) -> Float[np.ndarray, "*times count"]:
@@ -123,6 +129,7 @@ class LearningCurve:
         found = self._path.singular_values(self._arcs(tau, goal), int(count))
         return found.reshape(*tau.shape, count)
 
+    @door(times=numbers(infinite=True), target=number())
     def change(
         self, times: Times, *, target: SupportsFloat | None = None
     ) -> Float[np.ndarray, "*times rows columns"]:
@@ -134,6 +141,7 @@ class LearningCurve:
         found = self._path.change(self._arcs(tau, goal))
         return found.reshape(*tau.shape, *found.shape[1:])
 
+    @door(target=number(), fraction=number(above=0, below=1))
     def learning_time(
         self, target: SupportsFloat | None = None, fraction: SupportsFloat = 0.05
     ) -> float:
@@ -152,6 +160,7 @@ class LearningCurve:
         """z before learning; zero in the limit of large N."""
         return float(self._path.start)
 
+    @door(target=number())
     def radius_of_convergence(self, target: SupportsFloat | None = None) -> float:
         """The |τ| up to which the power series of the learning curve in τ can converge.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, SupportsFloat
 import numpy as np
 from jaxtyping import Float
 
+from tacit._doors import door, number, whole
 from tacit.theory.connectivity._checks import checked_strength
 
 
@@ -23,6 +24,7 @@ class LimitSpectrum(NamedTuple):
     weights: Float[np.ndarray, " nodes"]
 
 
+@door(g=number(0, below=1), nodes=whole(1, 10_000))
 def limit_spectrum(g: SupportsFloat, *, nodes: int = 200) -> LimitSpectrum:
     """A quadrature for averages over the squared singular values of I − W₀, N → ∞.
 
@@ -32,7 +34,7 @@ def limit_spectrum(g: SupportsFloat, *, nodes: int = 200) -> LimitSpectrum:
     strength = checked_strength(g)
     if not isinstance(nodes, int | np.integer) or nodes < 1:
         raise ValueError(f"nodes: received {nodes!r}, it must be an integer, at least 1")
-    if strength == 0:
+    if strength**2 < np.finfo(np.float64).eps:  # the nodes are 1 to rounding
         return LimitSpectrum(np.ones(1), np.ones(1))
     low, high = (np.log(edge) for edge in spectrum_edges(strength))
     angles = np.pi * np.arange(1, nodes + 1) / (nodes + 1)

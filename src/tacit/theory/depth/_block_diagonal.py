@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from tacit._doors import door, flag, numbers, whole
 from tacit.theory.depth._family import Family, Number, Numbers
 
 
@@ -15,6 +16,16 @@ class LimitSpectrum(NamedTuple):
     others: Number
 
 
+@door(
+    answer="any",
+    depth=whole(2),
+    scale=numbers(above=0),
+    ratio=numbers(1, infinite=True),
+    blocks=whole(2),
+    block_size=whole(1),
+    target=numbers(above=0),
+    log=flag,
+)
 def limit_singular_values(
     *,
     depth: int,
@@ -55,6 +66,16 @@ def limit_singular_values(
     return LimitSpectrum(np.exp(log_first), np.exp(log_others))
 
 
+@door(
+    answer="any",
+    depth=whole(2),
+    scale=numbers(above=0),
+    ratio=numbers(1, infinite=True),
+    blocks=whole(2),
+    block_size=whole(1),
+    target=numbers(above=0),
+    log=flag,
+)
 def escape_time(
     *,
     depth: int,

@@ -7,10 +7,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, mask, numbers, real
 from tacit.theory.depth._coupling import coupling
 from tacit.theory.depth._family import Number, Numbers
 
 
+@door(A0=real(), b0=real(), targets=real())
 def alignment_bound(
     A0: ArrayLike, b0: ArrayLike, targets: ArrayLike
 ) -> Float[np.ndarray, "*batch rows"]:
@@ -62,6 +64,7 @@ class PlasticityBound:
         return self.initial_loss * np.exp(-self.rate * np.asarray(times, np.float64))
 
 
+@door(diagonal=numbers(above=0), added=numbers(above=0))
 def plasticity_bound(diagonal: Numbers, added: Numbers) -> PlasticityBound:
     """How much rank a warm start keeps at least: 2 × 2, depth 2, from α I (depth, Theorem 4.2).
 
@@ -128,6 +131,7 @@ class LazyBound:
         return self.initial_loss * np.exp(-self.rate * np.asarray(times, np.float64))
 
 
+@door(A=real(2), B=real(2), observed=mask(2), values=real(2, finite=False))
 def lazy_bound(A: ArrayLike, B: ArrayLike, observed: Any, values: ArrayLike) -> LazyBound:
     """Whether going on from A, B is lazy, and which stable rank it keeps (depth, Theorem 4.3).
 

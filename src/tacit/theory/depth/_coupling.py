@@ -7,7 +7,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, each, number, real
 
+
+@door(factors=each(real(), least=0))
 def coupling(
     factors: Iterable[ArrayLike] | np.ndarray, observed: Any
 ) -> Float[np.ndarray, "entries entries"]:
@@ -34,6 +37,7 @@ def coupling(
     )
 
 
+@door(factors=each(real(), least=0))
 def coupled_groups(
     factors: Iterable[ArrayLike] | np.ndarray, observed: Any
 ) -> Int[np.ndarray, "rows columns"]:
@@ -69,6 +73,7 @@ def coupled_groups(
     return numbered
 
 
+@door(factors=each(real(), least=0), tolerance=number(0, below=1))
 def coupled_group_count(
     factors: Iterable[ArrayLike] | np.ndarray, observed: Any, *, tolerance: float = 1e-12
 ) -> int:
@@ -113,18 +118,18 @@ def _chain(factors: Iterable[ArrayLike] | np.ndarray) -> list[Float[np.ndarray, 
     chain = [np.asarray(factor) for factor in factors]
     if not chain:
         raise ValueError("factors: received none, they must hold at least one matrix")
-    for number, factor in enumerate(chain):
+    for place, factor in enumerate(chain):
         if factor.ndim != 2 or factor.dtype.kind not in "fiub":
             raise ValueError(
-                f"factors[{number}]: received the dtype {factor.dtype} and the shape "
+                f"factors[{place}]: received the dtype {factor.dtype} and the shape "
                 f"{factor.shape}, it must be a real matrix; lanes go in one by one"
             )
         if not np.isfinite(factor).all():
-            raise ValueError(f"factors[{number}]: received NaN or infinity, it must be finite")
-        if number and factor.shape[1] != chain[number - 1].shape[0]:
+            raise ValueError(f"factors[{place}]: received NaN or infinity, it must be finite")
+        if place and factor.shape[1] != chain[place - 1].shape[0]:
             raise ValueError(
-                f"factors[{number}]: received the shape {factor.shape}, it must have "
-                f"{chain[number - 1].shape[0]} columns, the rows of factors[{number - 1}]; order "
+                f"factors[{place}]: received the shape {factor.shape}, it must have "
+                f"{chain[place - 1].shape[0]} columns, the rows of factors[{place - 1}]; order "
                 "them from W_1 on"
             )
     return [factor.astype(np.float64) for factor in chain]

@@ -7,6 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, mask, real
+
 
 @final
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class DisconnectedLimit:
         return self.A @ self.B
 
 
+@door(A0=real(), B0=real(), observed=mask(2), values=real(finite=False))
 def disconnected_limit(
     A0: ArrayLike, B0: ArrayLike, observed: ArrayLike, values: ArrayLike
 ) -> DisconnectedLimit:

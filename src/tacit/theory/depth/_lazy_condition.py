@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, each, mask, real
 from tacit.theory.depth._bounds import lazy_bound
 from tacit.theory.depth._coupling import coupling
 
@@ -18,6 +19,7 @@ class LazyCondition(NamedTuple):
     stable_rank: float  # of the last of two factors, which is then kept; NaN for other depths
 
 
+@door(answer="any", factors=each(real(2)), observed=mask(2), values=real(2, finite=False))
 def lazy_condition(
     factors: Iterable[ArrayLike] | np.ndarray, observed: Any, values: ArrayLike
 ) -> LazyCondition:
@@ -39,8 +41,14 @@ def lazy_condition(
     product = chain[0]
     for factor in chain[1:]:
         product = factor @ product
-    loss = np.sum((product - np.asarray(values))[mask] ** 2) / 2
-    threshold = smallest**6 / (1152 * len(product) * largest**2)
+    wanted = np.asarray(values)
+    if wanted.shape != product.shape:
+        raise ValueError(f"values: received {wanted.shape}, they must have the shape {mask.shape}")
+    with np.errstate(over="ignore"):
+        loss = np.sum((product - wanted)[mask] ** 2) / 2
+    if not np.isfinite(loss):
+        raise ValueError("values: received entries whose loss is not finite; keep them smaller")
+    threshold = smallest**6 / (1152 * len(product) * largest**2) if largest > 0 else 0.0
     two = len(chain) == 2
     kept = lazy_bound(chain[1], chain[0], observed, values).stable_rank if two else np.nan
     return LazyCondition(float(loss), float(threshold), kept)

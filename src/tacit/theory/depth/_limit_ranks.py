@@ -2,10 +2,19 @@
 
 import numpy as np
 
+from tacit._doors import door, numbers, whole
 from tacit.theory.depth._block_diagonal import limit_singular_values
 from tacit.theory.depth._family import Number, Numbers
 
 
+@door(
+    depth=whole(2),
+    scale=numbers(above=0),
+    ratio=numbers(1, infinite=True),
+    blocks=whole(2),
+    block_size=whole(1),
+    target=numbers(above=0),
+)
 def limit_effective_rank(
     *,
     depth: int,
@@ -33,6 +42,7 @@ def limit_effective_rank(
     return np.exp(-p * np.log(p) - (blocks - 1) * q * logs)
 
 
+@door(depth=whole(2), product_scale=numbers(above=0), blocks=whole(2), target=numbers(above=0))
 def halfway_ratio(
     *, depth: int, product_scale: Numbers, blocks: int, target: float = 1.0
 ) -> Number:
@@ -58,3 +68,20 @@ def halfway_ratio(
     p = (depth - 2) / depth
     share = (target * blocks / (np.sqrt(2) + blocks - 1)) ** p / -np.expm1(-p * np.log(2) / 2)
     return (depth - 2) * blocks * np.asarray(product_scale, np.float64) ** -p * share
+
+
+def limit_factor_effective_rank(
+    *, depth: int, scale: Numbers, ratio: Numbers, blocks: int, target: Numbers = 1.0
+) -> Number:
+    """The effective rank of each factor at the end of that flow, for blocks of size one.
+
+    All factors stay equal and symmetric, so that their singular values are σ^{1/L}: the ratio
+    of the others to the first is the L-th root of the product's.
+    """
+    first, others = limit_singular_values(
+        depth=depth, scale=scale, ratio=ratio, blocks=blocks, target=target, log=True
+    )
+    root = np.exp((others - first) / depth)
+    total = 1 + (blocks - 1) * root
+    logs = np.log(np.where(root > 0, root, 1))
+    return np.exp(np.log(total) - (blocks - 1) * root * logs / total)

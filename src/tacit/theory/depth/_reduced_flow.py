@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from tacit._doors import door, flag, number, numbers, whole
 from tacit.theory.depth._family import Family, Number, Numbers
 
 _TOLERANCE = 1e-13  # of the integration, in the logarithms of the eigenvalues
@@ -20,6 +21,15 @@ class Eigenvalues(NamedTuple):
     third: Number
 
 
+@door(
+    times=numbers(infinite=True),
+    depth=whole(2),
+    scale=number(above=0),
+    ratio=number(1, infinite=True),
+    blocks=whole(2),
+    block_size=whole(1),
+    target=number(above=0),
+)
 def reduced_flow(
     times: Numbers,
     *,
@@ -64,11 +74,13 @@ def reduced_flow(
         return Eigenvalues(np.exp(first), np.exp(first - gap), third)
 
 
+@door(answer="any", first=numbers(0), second=numbers(0), depth=whole(2), log=flag)
 def conserved_quantity(first: Numbers, second: Numbers, *, depth: int, log: bool = False) -> Number:
     """λ₂^{2−L} − λ₁^{2−L} for L ≥ 3, λ₁/λ₂ for L = 2: constant along the flow (Lemma D.7).
 
     `first` and `second` are λ₁ ≥ λ₂ > 0. The paper writes the difference with the other sign. Its
-    size is α^{2−L}, which overflows for deep networks at tiny scales: `log` gives its logarithm.
+    size is α^{2−L}, which overflows for deep networks at tiny scales: `log` gives its logarithm. It
+    is infinite at λ₂ = 0.
     """
     if isinstance(depth, bool) or not isinstance(depth, (int, np.integer)) or depth < 2:
         raise ValueError(f"depth: received {depth!r}, it must be an integer, at least 2")
@@ -128,7 +140,7 @@ def _trajectory(
         )
     end = run.y[:, -1]
     if not run.success or abs(gamma(end)) > 2 * _NEAR_REST * level:
-        raise RuntimeError(f"the reduced flow did not come to rest: {run.message}")
+        raise ArithmeticError(f"the reduced flow did not come to rest: {run.message}")
     # From there on δ moves with log λ₁ along a line, on which γ falls to zero at a constant rate.
     turn = -np.expm1((2 - L) * end[1])
     rate = L * np.exp(L * end[0]) * (1 + others * np.exp(-L * end[1]) * (1 - turn)) / n

@@ -8,6 +8,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, number, real
+
 _CONSISTENT = 1e-6  # of an entry: how far observed values may lie from rank one
 _NOTHING = 1e-14  # of the start's rows and columns: a part below is rounding
 
@@ -26,6 +28,7 @@ class TwoFactors:
         return self.A @ self.B
 
 
+@door(A0=real(2), B0=real(2), values=real(2, finite=False), size=number(above=0))
 def early_flow(
     A0: ArrayLike, B0: ArrayLike, observed: Any, values: ArrayLike, *, size: float = 1e-4
 ) -> TwoFactors:
@@ -69,6 +72,7 @@ def early_flow(
     return TwoFactors(A, B)
 
 
+@door(A0=real(2), B0=real(2), values=real(2, finite=False))
 def vanishing_limit(A0: ArrayLike, B0: ArrayLike, observed: Any, values: ArrayLike) -> TwoFactors:
     """The limit of gradient flow from (α A0, α B0) as α → 0, for observed values of a rank one.
 
@@ -154,8 +158,8 @@ def _components(mask: Bool[np.ndarray, "rows columns"]) -> Iterator[tuple[np.nda
     graph = np.zeros((rows + columns,) * 2)
     graph[:rows, rows:] = mask
     count, label = connected_components(graph, directed=False)
-    for number in range(count):
-        i, j = np.flatnonzero(label[:rows] == number), np.flatnonzero(label[rows:] == number)
+    for which in range(count):
+        i, j = np.flatnonzero(label[:rows] == which), np.flatnonzero(label[rows:] == which)
         if i.size and j.size:
             yield i, j
 

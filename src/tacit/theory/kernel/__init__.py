@@ -1,5 +1,6 @@
 """Wide recurrent networks: their kernels, and what descent does with them (the paper `kernel`)."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.theory.kernel._finite_width import finite_width_gram
 from tacit.theory.kernel._learning_curve import LearningCurve, learning_curve
 from tacit.theory.kernel._limit import heaviest_lag, lag_weights, limit_kernel, toeplitz
@@ -34,3 +35,5 @@ __all__ = [
     "recurrent_kernel",
     "toeplitz",
 ]
+
+with_readable_signatures(globals(), __all__)

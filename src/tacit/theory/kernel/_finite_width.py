@@ -4,9 +4,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, real, whole
 from tacit.theory.kernel._checks import checked_array, checked_length
 
 
+@door(W=real(2), F=real(2), C=real(2), length=whole(1))
 def finite_width_gram(
     W: ArrayLike, F: ArrayLike, C: ArrayLike, length: int
 ) -> Float[np.ndarray, "entries entries"]:

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, number, real
 from tacit.theory.kernel._checks import checked_array
 from tacit.theory.kernel._limit import delays
 
@@ -32,6 +33,9 @@ class LearningCurve:
     largest_rate: float
 
 
+@door(
+    answer="any", gram=real(), x=real(), y=real(), rate=number(above=0), start=real(), x_test=real()
+)
 def learning_curve(
     gram: ArrayLike,
     x: ArrayLike,
@@ -62,7 +66,7 @@ def learning_curve(
       its start.
     - `x`, `y`: sequences (sequences, time, inputs) and (sequences, time, outputs). Their length
       is that of the impulse response.
-    - `rate`: of the descent. One above `largest_rate` diverges here as it does there.
+    - `rate`: of the descent. One above `largest_rate` diverges here as it does there, to infinity.
     - `steps`: one step count or several, in any order.
     - `start`: the impulse response L_0 (length, outputs, inputs); zero if None.
     - `x_test`: sequences to predict on the way.
@@ -193,7 +197,10 @@ def _square_root(gram: Any, shape: tuple[int, int, int]) -> tuple[Float[np.ndarr
 
 
 def _checked_steps(steps: Any) -> Int[np.ndarray, " steps"]:
-    counts = np.atleast_1d(np.asarray(steps))
+    try:
+        counts = np.atleast_1d(np.asarray(steps))
+    except ValueError:  # ragged
+        counts = np.zeros(0)
     if counts.ndim != 1 or counts.dtype.kind not in "iu" or counts.size == 0 or counts.min() < 0:
         raise ValueError(f"steps: received {steps!r}, they must be whole numbers of at least 0")
     return counts.astype(np.int64)

@@ -6,11 +6,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, number, real, whole
 from tacit.theory.kernel._checks import checked_length, checked_sequences, checked_variance
 
 Number = float | int | np.number
 
 
+@door(length=whole(1), nu_w=number(), nu_f=number(), nu_c=number())
 def lag_weights(
     length: int, *, nu_w: Number, nu_f: Number = 1.0, nu_c: Number = 1.0
 ) -> Float[np.ndarray, " length"]:
@@ -37,6 +39,7 @@ def lag_weights(
         return c * f * lags * before + (c + f) * powers
 
 
+@door(nu_w=number(), nu_f=number(), nu_c=number())
 def heaviest_lag(*, nu_w: Number, nu_f: Number = 1.0, nu_c: Number = 1.0) -> int:
     """The lag at which ρ_j of `lag_weights` is largest: descent moves it fastest.
 
@@ -67,6 +70,7 @@ def heaviest_lag(*, nu_w: Number, nu_f: Number = 1.0, nu_c: Number = 1.0) -> int
     return max(0, math.ceil(w / (1 - w) - w * (c + f) / (c * f)))
 
 
+@door(x=real())
 def toeplitz(x: ArrayLike) -> Float[np.ndarray, "*batch lags_inputs time"]:
     """T(x), the matrix of delayed inputs (kernel 18): row (j, i), column t holds x_{t−j, i}.
 
@@ -82,6 +86,7 @@ def toeplitz(x: ArrayLike) -> Float[np.ndarray, "*batch lags_inputs time"]:
     return np.swapaxes(delayed.reshape(*batch, time, time * inputs), -1, -2)
 
 
+@door(x=real(), x2=real(), nu_w=number(), nu_f=number(), nu_c=number())
 def limit_kernel(
     x: ArrayLike,
     x2: ArrayLike,

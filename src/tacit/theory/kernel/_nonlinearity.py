@@ -8,6 +8,8 @@ from typing import NamedTuple, TypeAlias, final
 import numpy as np
 from jaxtyping import Float
 
+from tacit._doors import door, function, numbers, text
+
 Values: TypeAlias = np.float64 | Float[np.ndarray, "..."]
 Table: TypeAlias = Float[np.ndarray, "variances nodes"]
 Row: TypeAlias = Float[np.ndarray, " nodes"]
@@ -17,6 +19,9 @@ _SPACING = 1 / 48
 _TOLERANCE = 1e-11  # of what the expansion leaves out, of E φ² and of E φ'²
 _MOST_TERMS = 4096
 _EQUAL = 8 * np.finfo(np.float64).eps  # correlations that differ from one by rounding
+
+
+_VARIANCES = numbers(0, infinite=True, nan=True)  # what overflowed passes on
 
 
 class Moments(NamedTuple):
@@ -46,9 +51,10 @@ class Nonlinearity(abc.ABC):
 class Identity(Nonlinearity):
     """φ(u) = u."""
 
+    @door(a=_VARIANCES, b=_VARIANCES, c=numbers(infinite=True, nan=True))
     def moments(self, a: Values, b: Values, c: Values) -> Moments:
         """c, and one."""
-        a, b, c = np.broadcast_arrays(a, b, c)
+        a, b, c = _together(a, b, c)
         return Moments(c.astype(np.float64), np.ones(c.shape))
 
 
@@ -56,9 +62,10 @@ class Identity(Nonlinearity):
 class Erf(Nonlinearity):
     """φ(u) = erf(u) = (2/√π) ∫₀ᵘ e^{−s²} ds."""
 
+    @door(a=_VARIANCES, b=_VARIANCES, c=numbers(infinite=True, nan=True))
     def moments(self, a: Values, b: Values, c: Values) -> Moments:
         """(2/π) asin(2c/√((1+2a)(1+2b))), and (4/π)/√((1+2a)(1+2b) − 4c²) (Williams 1997)."""
-        a, b, c = np.broadcast_arrays(a, b, c)
+        a, b, c = _together(a, b, c)
         # (1 + 2a)(1 + 2b) − 4c²; ab − c² is not negative, but rounding may make it so.
         rest = 1 + 2 * a + 2 * b + 4 * np.maximum(a * b - c * c, 0)
         value = (2 / np.pi) * np.arctan2(2 * c, np.sqrt(rest))
@@ -69,13 +76,14 @@ class Erf(Nonlinearity):
 class ReLU(Nonlinearity):
     """φ(u) = max(u, 0)."""
 
+    @door(a=_VARIANCES, b=_VARIANCES, c=numbers(infinite=True, nan=True))
     def moments(self, a: Values, b: Values, c: Values) -> Moments:
         """√(ab)(sin θ + (π − θ) cos θ)/2π and (π − θ)/2π, cos θ = c/√(ab) (Cho and Saul 2009).
 
         θ is as uncertain as the square root of the rounding of c, so a covariance within a few
         roundings of √(ab) counts as equal to it: the diagonal of a kernel is exact.
         """
-        a, b, c = np.broadcast_arrays(a, b, c)
+        a, b, c = _together(a, b, c)
         scale = np.sqrt(a) * np.sqrt(b)
         cosine = np.clip(np.divide(c, scale, out=np.zeros(c.shape), where=scale > 0), -1, 1)
         cosine = np.where(1 - cosine <= _EQUAL, 1.0, cosine)
@@ -103,9 +111,15 @@ class Smooth(Nonlinearity):
     derivative: Callable[[Values], Values]
     name: str = field(default="φ", kw_only=True)
 
+    def __post_init__(self) -> None:
+        function("function", self.function)
+        function("derivative", self.derivative)
+        text("name", self.name)
+
+    @door(a=_VARIANCES, b=_VARIANCES, c=numbers(infinite=True, nan=True))
     def moments(self, a: Values, b: Values, c: Values) -> Moments:
         """Both series."""
-        a, b, c = np.broadcast_arrays(a, b, c)
+        a, b, c = _together(a, b, c)
         scale = np.sqrt(a) * np.sqrt(b)
         r = np.clip(np.divide(c, scale, out=np.zeros(c.shape), where=scale > 0), -1, 1)
         variances, place = np.unique(np.stack([a, b]), return_inverse=True)
@@ -154,6 +168,7 @@ class Tanh(Nonlinearity):
     def __init__(self) -> None:
         self._smooth = Smooth(np.tanh, _tanh_slope, name="tanh")
 
+    @door(a=_VARIANCES, b=_VARIANCES, c=numbers(infinite=True, nan=True))
     def moments(self, a: Values, b: Values, c: Values) -> Moments:
         """By `Smooth`."""
         return self._smooth.moments(a, b, c)
@@ -161,6 +176,16 @@ class Tanh(Nonlinearity):
     def second_moment(self, variance: Values) -> Values:
         """By `Smooth`."""
         return self._smooth.second_moment(variance)
+
+
+def _together(a: Values, b: Values, c: Values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    try:
+        return np.broadcast_arrays(a, b, c)  # type: ignore[return-value]
+    except ValueError as error:
+        raise ValueError(
+            f"a, b and c: received the shapes {np.shape(a)}, {np.shape(b)} and {np.shape(c)}, they "
+            "must broadcast"
+        ) from error
 
 
 def _tanh_slope(u: Values) -> Values:

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, flag, instance, number, real
 from tacit.theory.kernel._checks import checked_variance
 from tacit.theory.kernel._limit import Number, checked_pair, pairwise
 from tacit.theory.kernel._nonlinearity import Nonlinearity
@@ -18,6 +19,17 @@ class RecurrentKernel(NamedTuple):
     ntk: Float[np.ndarray, "*both time time2"]
 
 
+@door(
+    x=real(),
+    x2=real(),
+    nonlinearity=instance(Nonlinearity),
+    nu_w=number(),
+    nu_f=number(),
+    nu_c=number(),
+    nu_b=number(),
+    train_bias=flag,
+    scale_inputs=flag,
+)
 def recurrent_kernel(
     x: ArrayLike,
     x2: ArrayLike,

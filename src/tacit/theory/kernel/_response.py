@@ -4,7 +4,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, real, whole
 
+
+@door(W=real(2, finite=False), F=real(2, finite=False), C=real(2, finite=False), length=whole(1))
 def finite_width_response(
     W: ArrayLike, F: ArrayLike, C: ArrayLike, length: int
 ) -> Float[np.ndarray, "length outputs inputs"]:
@@ -16,6 +19,11 @@ def finite_width_response(
     - `length`: the number of lags.
     """
     w, states, c = np.asarray(W), np.asarray(F), np.asarray(C)
+    if w.shape != (len(w),) * 2 or len(states) != len(w) or c.shape[1] != len(w):
+        raise ValueError(
+            f"W, F and C: received the shapes {w.shape}, {states.shape} and {c.shape}, they must "
+            "be (n, n), (n, inputs) and (outputs, n)"
+        )
     root, response = np.sqrt(len(w)), []
     for _ in range(length):
         response.append(c @ states / root)

@@ -5,6 +5,7 @@ moments of a positive measure on its eigenvalues. What its first k lags say abou
 therefore a question about measures, answered here without training.
 """
 
+from tacit._signatures import with_readable_signatures
 from tacit.theory.lowdim._atoms import Atoms, prony
 from tacit.theory.lowdim._extrapolation_bound import ExtrapolationBound, extrapolation_bound
 from tacit.theory.lowdim._moment_range import MomentRange, moment_range
@@ -22,3 +23,5 @@ __all__ = [
     "prony",
     "threshold",
 ]
+
+with_readable_signatures(globals(), __all__)

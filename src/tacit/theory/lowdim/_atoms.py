@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from tacit._doors import door, each, number, whole
 from tacit.theory.lowdim._moments import ROUNDING, Moments, Polynomial, as_fraction, times
 from tacit.theory.lowdim._staircase import Distance, check_beyond
 
@@ -19,6 +20,7 @@ class Atoms(NamedTuple):
     weights: Float[np.ndarray, " atoms"]
 
 
+@door(moments=each(), order=whole(1, 1000), tolerance=number(0))
 def prony(moments: Iterable[Any], order: int, *, tolerance: float | int = ROUNDING) -> Atoms:
     """The positive measure with `order` atoms that has these moments m_0, m_1, …
 
@@ -45,7 +47,7 @@ def prony(moments: Iterable[Any], order: int, *, tolerance: float | int = ROUNDI
             f"order {order}"
         )
     values = [as_fraction(f"moments[{place}]", moment) for place, moment in enumerate(listed)]
-    known = Moments.checked(listed, tolerance, _reach(values))
+    known = Moments.checked(listed, float(tolerance), _reach(values))
     diagonal, beside = _recurrence(known, int(order))
     jacobi = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
     nodes, vectors = np.linalg.eigh(jacobi)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from tacit._doors import door, each, number, numbers, whole
 from tacit.theory.lowdim._moments import as_fraction, divided, times
 
 
@@ -17,6 +18,15 @@ class ExtrapolationBound(NamedTuple):
     theorem: np.float64 | Float[np.ndarray, "..."]
 
 
+@door(
+    nodes=each(),
+    weights=each(),
+    loss=numbers(0),
+    lag=whole(0, 10_000),
+    length=whole(1, 10_000),
+    radius=number(above=0),
+    constant=number(above=0),
+)
 def extrapolation_bound(
     nodes: Iterable[Any],
     weights: Iterable[Any],
@@ -127,12 +137,12 @@ def _check(
     if not np.all(loss >= 0):
         raise ValueError(f"loss: received {loss}, it must not be negative")
     least = 2 * len(nodes) + 1
-    for name, number, low in (("lag", lag, 0), ("length", length, least)):
-        integer = isinstance(number, int | np.integer) and not isinstance(number, bool)
-        if not integer or number < low:
+    for name, given, low in (("lag", lag, 0), ("length", length, least)):
+        integer = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        if not integer or given < low:
             remedy = ": fewer lags do not determine the teacher" if name == "length" else ""
             raise ValueError(
-                f"{name}: received {number!r}, it must be an integer, at least {low}{remedy}"
+                f"{name}: received {given!r}, it must be an integer, at least {low}{remedy}"
             )
     if not max(abs(node) for node in nodes) <= radius < np.inf:
         raise ValueError(f"radius: received {radius!r}, it must be finite and reach the nodes")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit._doors import door, each, number, whole
 from tacit.theory.lowdim._canonical import Floats, encoded_moment
 from tacit.theory.lowdim._moments import ROUNDING, Moments, as_fraction
 from tacit.theory.lowdim._staircase import Distance, check_beyond, distances
@@ -25,6 +26,7 @@ class MomentRange(NamedTuple):
         return self.high - self.low
 
 
+@door(moments=each(least=0), lag=whole(0, 10_000), support=each(), tolerance=number(0))
 def moment_range(
     moments: Iterable[Any],
     lag: int,
@@ -62,7 +64,7 @@ def moment_range(
     if isinstance(lag, bool) or not isinstance(lag, int | np.integer) or lag < 0:
         raise ValueError(f"lag: received {lag!r}, it must be an integer of at least 0")
     reach = max(abs(a), abs(b))
-    known = Moments.checked(moments, tolerance, reach)
+    known = Moments.checked(moments, float(tolerance), reach)
     if known.values[0] < 0:
         raise ValueError(
             f"moments[0]: received {float(known.values[0])!r}, the total mass must not be negative"

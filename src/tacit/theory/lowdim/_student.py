@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from tacit._doors import door, each, number, whole
 from tacit.theory.lowdim._moments import as_fraction
 
 
@@ -18,6 +19,7 @@ class Student(NamedTuple):
     C: Float[np.ndarray, "1 width"]
 
 
+@door(teacher=each(), length=whole(1), width=whole(1), wrong_value=number(), radius=number(above=0))
 def nonextrapolating_student(
     teacher: Iterable[Any],
     length: int,
@@ -47,12 +49,10 @@ def nonextrapolating_student(
     - `wrong_value`: of lag k, whatever the teacher's is.
     - `radius`: of the student's spectrum.
     """
-    for name, number, least in (("length", length, 1), ("width", width, 1)):
-        integer = isinstance(number, int | np.integer) and not isinstance(number, bool)
-        if not integer or number < least:
-            raise ValueError(
-                f"{name}: received {number!r}, it must be an integer, at least {least}"
-            )
+    for name, given, least in (("length", length, 1), ("width", width, 1)):
+        integer = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        if not integer or given < least:
+            raise ValueError(f"{name}: received {given!r}, it must be an integer, at least {least}")
     if width <= length:
         raise ValueError(
             f"width: received {width}, it must exceed length = {length}: that many lags determine "
@@ -67,7 +67,7 @@ def nonextrapolating_student(
             "lags"
         )
     response = [*response[:length], as_fraction("wrong_value", wrong_value)]
-    scaled = [lag / Fraction(radius) ** j for j, lag in enumerate(response)]
+    scaled = [lag / as_fraction("radius", radius) ** j for j, lag in enumerate(response)]
     modes = np.array([float(mode) for mode in _chebyshev_moments(scaled)])
     angles = np.pi * (np.arange(width) + 0.5) / width
     modes[1:] *= 2

@@ -2,7 +2,10 @@
 
 import math
 
+from tacit._doors import ANY, door, whole
 
+
+@door(order=ANY, channels=ANY, ends=whole(0))
 def threshold(order: int, *, channels: int = 1, ends: int = 0) -> int:
     """The first k such that k lags determine a balanced system of this order d̂.
 

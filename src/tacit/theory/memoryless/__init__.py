@@ -1,5 +1,6 @@
 """A teacher without memory: its loss in closed form, and models that fit without extrapolating."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.theory.memoryless._counterexamples import (
     CyclicCounterexample,
     NearZeroLossCounterexample,
@@ -26,3 +27,5 @@ __all__ = [
     "population_loss",
     "spectrum",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, number, numbers, whole
 from tacit.theory.memoryless._population import checked_length, real_matrix
 
 _RANK_TOLERANCE = 1e-12  # of the largest singular value: smaller ones are none of the target's
@@ -29,6 +30,7 @@ class NearZeroLossCounterexample(NamedTuple):
     loss: float
 
 
+@door(width=whole(1, 100_000), target=numbers())
 def cyclic_counterexample(width: int, target: float | int | ArrayLike) -> CyclicCounterexample:
     """Zero loss on every length k ≤ `period` and the target again at lag `period` (Prop. 5.1).
 
@@ -75,6 +77,7 @@ def cyclic_counterexample(width: int, target: float | int | ArrayLike) -> Cyclic
     return CyclicCounterexample(A, B, C, period)
 
 
+@door(width=whole(1, 100_000), target=numbers(), length=whole(1), loss=number(above=0))
 def near_zero_loss_counterexample(
     width: int, target: float | int | ArrayLike, length: int, loss: float | int
 ) -> NearZeroLossCounterexample:

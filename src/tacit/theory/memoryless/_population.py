@@ -6,6 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, numbers, real, whole
+
 
 class Gradients(NamedTuple):
     """∂L/∂A, ∂L/∂B and ∂L/∂C."""
@@ -35,6 +37,7 @@ class System(NamedTuple):
         return System(a, b, c)
 
 
+@door(A=real(2), B=real(2), C=real(2), length=whole(1))
 def impulse_response(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int
 ) -> Float[np.ndarray, "length outputs inputs"]:
@@ -44,6 +47,7 @@ def impulse_response(
     return system.C @ states
 
 
+@door(A=real(2), B=real(2), C=real(2), target=numbers(), length=whole(1))
 def population_loss(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, target: float | int | ArrayLike, length: int
 ) -> np.float64:
@@ -63,6 +67,7 @@ def population_loss(
     return np.float64(0.5 * np.sum(residuals**2))
 
 
+@door(A=real(2), B=real(2), C=real(2), target=numbers(), length=whole(1))
 def population_gradients(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, target: float | int | ArrayLike, length: int
 ) -> Gradients:

@@ -4,7 +4,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, flag, real, whole
 
+
+@door(A=real(finite=False), B=real(finite=False), C=real(finite=False), length=whole(1))
 def impulse_responses(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int
 ) -> Float[np.ndarray, "*systems length"]:
@@ -34,6 +37,7 @@ def impulse_responses(
     return np.stack(found, axis=-1)
 
 
+@door(A=real(2), B=real(2), symmetric=flag)
 def spectrum(
     A: Float[np.ndarray, "width width"], B: Float[np.ndarray, "width 1"], *, symmetric: bool
 ) -> tuple[Float[np.ndarray, " width"], Float[np.ndarray, " width"]]:
@@ -44,6 +48,12 @@ def spectrum(
     The columns of V have norm one. Without symmetry V is not orthogonal, but C A^j B is still
     a sum over i in which λ_i^j stands beside u_i.
     """
+    A, B = np.asarray(A), np.asarray(B)
+    if A.shape != (len(A),) * 2 or B.shape != (len(A), 1):
+        raise ValueError(
+            f"A and B: received the shapes {A.shape} and {B.shape}, they must be (width, width) "
+            "and (width, 1)"
+        )
     values, vectors = (np.linalg.eigh if symmetric else np.linalg.eig)(A)
     b = B[:, 0]
     projection = vectors.T @ b if symmetric else np.linalg.solve(vectors, b.astype(complex))

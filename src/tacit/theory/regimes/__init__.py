@@ -1,5 +1,6 @@
 """Between the kernel regime and the rich one: scales, limits and the border (ours)."""
 
+from tacit._signatures import with_readable_signatures
 from tacit.theory.regimes._border import extrapolation_scale, wide_error
 from tacit.theory.regimes._first_correction import first_correction
 from tacit.theory.regimes._kernel_corner import (
@@ -22,3 +23,5 @@ __all__ = [
     "wide_flow",
     "wide_start",
 ]
+
+with_readable_signatures(globals(), __all__)

@@ -4,10 +4,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from tacit._doors import ANY, door, number, real
 from tacit.theory.regimes._kernel_corner import Number, checked_target, threshold
 from tacit.theory.regimes._wide_flow import wide_flow
 
 
+@door(
+    target=real(),
+    gamma0=number(-1e9, 1e9),
+    length=ANY,
+    nu_w=number(),
+    goal=number(above=0),
+)
 def wide_error(
     target: ArrayLike, gamma0: Number, *, length: int, nu_w: Number, goal: float = 2e-3
 ) -> float:
@@ -26,6 +34,15 @@ def wide_error(
     return float(np.linalg.norm((found - wanted)[length:]) / size)
 
 
+@door(
+    answer="any",
+    target=real(1, most=1e12),
+    length=ANY,
+    nu_w=number(1e-9, 1e9),
+    level=number(above=0),
+    goal=number(above=0),
+    largest=number(above=0),
+)
 def extrapolation_scale(
     target: ArrayLike,
     *,

@@ -6,10 +6,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import ANY, door, number, real
 from tacit.theory.kernel import lag_weights
 from tacit.theory.regimes._kernel_corner import Number, checked_target
 
 
+@door(target=real(), length=ANY, nu_w=number())
 def first_correction(target: ArrayLike, *, length: int, nu_w: Number) -> Float[np.ndarray, " lags"]:
     """B with L_j = γ₀² B_j + O(γ₀⁴) for j ≥ k, where flow ends and for n → ∞; it is 0 for j < k.
 

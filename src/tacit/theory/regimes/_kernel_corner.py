@@ -6,11 +6,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from tacit._doors import ANY, door, number, numbers, real
 from tacit.theory.kernel import lag_weights
 
 Number = float | int | np.number
 
 
+@door(answer="any", target=real(), length=ANY, nu_w=number(), nu_f=number(), nu_c=number())
 def kernel_norm(
     target: ArrayLike, *, length: int, nu_w: Number, nu_f: Number = 1.0, nu_c: Number = 1.0
 ) -> float:
@@ -26,11 +28,21 @@ def kernel_norm(
     """
     response = checked_target(target, length)[:length]
     rho = lag_weights(length, nu_w=nu_w, nu_f=nu_f, nu_c=nu_c)
-    squares = np.sum(response**2, axis=tuple(range(1, response.ndim)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.sqrt(np.sum(np.where(squares > 0, squares / rho, 0.0))))
+    largest = float(np.abs(response).max()) or 1.0  # its square could overflow
+    squares = np.sum((response / largest) ** 2, axis=tuple(range(1, response.ndim)))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return largest * float(np.sqrt(np.sum(np.where(squares > 0, squares / rho, 0.0))))
 
 
+@door(
+    answer="any",
+    target=real(),
+    gamma0=numbers(),
+    length=ANY,
+    nu_w=number(),
+    nu_f=number(),
+    nu_c=number(),
+)
 def kappa(
     target: ArrayLike,
     gamma0: float | int | ArrayLike,
@@ -56,6 +68,15 @@ def kappa(
     return scale * kernel_norm(target, length=length, nu_w=nu_w, nu_f=nu_f, nu_c=nu_c)
 
 
+@door(
+    answer="any",
+    target=real(),
+    length=ANY,
+    nu_w=number(),
+    nu_f=number(),
+    nu_c=number(),
+    at=number(above=0),
+)
 def threshold(
     target: ArrayLike,
     *,
@@ -67,7 +88,8 @@ def threshold(
 ) -> float:
     """The γ₀ at which κ takes the value `at`: a first estimate of where rich learning begins.
 
-    Between settings the κ at the border itself (`extrapolation_scale`) differs ninefold.
+    Infinite for a target that is zero. Between settings the κ at the border itself
+    (`extrapolation_scale`) differs ninefold.
     """
     level = float(at)
     if not 0 < level < np.inf:
@@ -76,6 +98,14 @@ def threshold(
     return level / norm if norm > 0 else np.inf
 
 
+@door(
+    target=real(),
+    times=numbers(infinite=True),
+    length=ANY,
+    nu_w=number(),
+    nu_f=number(),
+    nu_c=number(),
+)
 def kernel_response(
     target: ArrayLike,
     times: float | int | ArrayLike,

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 from scipy.signal import convolve2d
 
+from tacit._doors import ANY, door, number, real, whole
 from tacit.theory.kernel import lag_weights
 from tacit.theory.regimes._kernel_corner import Number, checked_scale, checked_target
 
@@ -33,7 +34,7 @@ class WideFlow(NamedTuple):
     converged: bool
 
 
-@lru_cache(maxsize=64)
+@door(length=whole(1, 1000), nu_w=number(), turns=whole(0, 20))
 def wide_start(length: int, nu_w: float, *, turns: int = 1) -> Parameters:
     """M, f and c: what W/√n, F/√n and C/√n are to each other at the start, for n → ∞.
 
@@ -47,6 +48,11 @@ def wide_start(length: int, nu_w: float, *, turns: int = 1) -> Parameters:
     less if the run next to f is of b). A further turn costs a factor γ₀² and weighs little: a
     second one changes errors beyond k by less than 0.02.
     """
+    return _wide_start(int(length), float(nu_w), int(turns))
+
+
+@lru_cache(maxsize=64)
+def _wide_start(length: int, nu_w: float, turns: int) -> Parameters:
     words, layer = [""], [""]
     for _ in range(length):
         grown = (letter + word for word in layer for letter in "ab")
@@ -69,6 +75,16 @@ def _changes(word: str) -> int:
     return word.count("ab") + word.count("ba")
 
 
+@door(
+    target=real(),
+    gamma0=number(-1e9, 1e9),
+    length=ANY,
+    nu_w=number(),
+    goal=number(above=0),
+    rtol=number(above=0),
+    steps=whole(1),
+    turns=whole(0, 20),
+)
 def wide_flow(
     target: ArrayLike,
     gamma0: Number,

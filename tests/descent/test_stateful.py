@@ -1,0 +1,150 @@
+"""Problems with a state and with steps that count, and descents that go on from a checkpoint."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from tacit.descent import Checkpoint, Lanes, Record, Stop, cosine, descend
+from tacit.descent import _loop as loop
+from tacit.descent import _plan as plan
+
+
+class Averaging(eqx.Module):
+    """A number that is trained, and the running mean of what was drawn at every step."""
+
+    weight: jax.Array
+    mean: jax.Array
+
+
+class Drawn(eqx.Module):
+    """½ (w − x_t)², x_t from the key and the step; the mean of the x_t is state."""
+
+    stochastic = True
+    counts_steps = True
+
+    def draw(self, key, step):
+        return jax.random.normal(jax.random.fold_in(key, step))
+
+    def loss(self, model, *, key, step):
+        return self.loss_and_state(model, key=key, step=step)[0]
+
+    def loss_and_state(self, model, *, key, step):
+        x = self.draw(key, step)
+        state = Averaging(None, 0.9 * model.mean + 0.1 * x)
+        return 0.5 * (model.weight - x) ** 2, state
+
+
+def start(count=2):
+    lanes = [Averaging(jnp.float32(place), jnp.float32(0)) for place in range(count)]
+    return Lanes.stack(lanes)
+
+
+METHOD = optax.chain(optax.add_decayed_weights(0.1), optax.sgd(cosine(0.5, 40), momentum=0.9))
+
+
+def test_the_state_is_what_the_problem_leaves_and_no_method_touches_it():
+    key = jax.random.key(3)
+    found = descend(start(), Drawn(), METHOD, stop=Stop(5), key=key)
+    for lane, own in enumerate(jax.random.split(key, 2)):
+        mean = 0.0
+        for step in range(5):
+            mean = 0.9 * mean + 0.1 * float(Drawn().draw(own, step))
+        assert float(found.model[lane].mean) == pytest.approx(mean, rel=1e-5)
+    assert float(found.model[0].weight) != 0
+
+
+def test_a_problem_that_counts_is_told_its_step_and_keeps_its_key():
+    seen = descend(
+        start(), Drawn(), optax.sgd(0.0), stop=Stop(3), key=jax.random.key(0), record=Record([0, 2])
+    )
+    own = jax.random.split(jax.random.key(0), 2)[1]
+    by_hand = [0.5 * (1 - float(Drawn().draw(own, step))) ** 2 for step in (0, 2)]
+    np.testing.assert_allclose(seen.records["loss"][1], by_hand, rtol=1e-5)
+
+
+def run(path, **options):
+    return descend(
+        start(), Drawn(), METHOD, stop=Stop(40), key=jax.random.key(1),
+        record=Record([0, 7, 30, 40], {"mean": lambda model: model.mean}),
+        checkpoint=None if path is None else Checkpoint(path, seconds=0), **options,
+    )  # fmt: skip
+
+
+def test_a_measure_is_computed_where_it_is_recorded_and_at_the_end_only(monkeypatch):
+    monkeypatch.setattr(plan, "FIRST", 8)
+    monkeypatch.setattr(plan, "SECONDS", 1e-9)  # many segments
+    looks = []
+
+    def measure(model):
+        jax.debug.callback(lambda mean: looks.append(float(mean)), model.mean)
+        return model.mean
+
+    found = descend(start(), Drawn(), METHOD, stop=Stop(40), key=jax.random.key(1),
+                    record=Record([0, 7, 40], {"mean": measure}))  # fmt: skip
+    assert found.statistics.segments > 8
+    assert len(looks) <= 2 * 4  # of each lane: three records and the end
+    np.testing.assert_array_equal(found.records["mean"][:, -1], found.model.tree.mean)
+
+
+class KilledError(Exception):
+    """As if the process had ended there."""
+
+
+def test_a_killed_descent_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "FIRST", 8)
+    path, segments = tmp_path / "deep" / "run.npz", loop.run_segment
+    whole, count = run(None), 0
+
+    def some(*args):
+        nonlocal count
+        count += 1
+        if count > 1:
+            raise KilledError
+        return segments(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "run_segment", some)
+        with pytest.raises(ValueError, match="KilledError"):
+            run(path)
+    assert path.exists()
+    clocks = []
+
+    def noted(kind, fixed, lanes, clock):
+        clocks.append(int(clock))
+        return segments(kind, fixed, lanes, clock)
+
+    monkeypatch.setattr(loop, "run_segment", noted)
+    again = run(path)
+    assert clocks[0] >= 8  # not from the start
+    for name in ("loss", "best_loss", "best_step", "steps"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(whole, name))
+    for name, values in whole.records.items():
+        np.testing.assert_array_equal(again.records[name], values)
+    jax.tree.map(np.testing.assert_array_equal, again.model.tree, whole.model.tree)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", None])
+def test_what_is_not_its_checkpoint_is_passed_over(tmp_path, content):
+    path = tmp_path / "run.npz"
+    if content is None:  # that of another descent
+        descend(start(3), Drawn(), METHOD, stop=Stop(4), key=jax.random.key(1),
+                checkpoint=Checkpoint(path, seconds=0))  # fmt: skip
+    else:
+        path.write_bytes(content)
+    found, whole = run(path), run(None)
+    np.testing.assert_array_equal(found.loss, whole.loss)
+
+
+def test_wrong_numbers_are_named(tmp_path):
+    with pytest.raises(ValueError, match="seconds: received -1"):
+        Checkpoint(tmp_path / "a.npz", seconds=-1)
+    with pytest.raises(ValueError, match="steps: received 0"):
+        cosine(0.1, 0)
+
+
+def test_the_rate_falls_along_a_cosine():
+    rates = [float(cosine(0.2, 10)(jnp.int32(step))) for step in (0, 5, 10, 20)]
+    np.testing.assert_allclose(rates, [0.2, 0.1, 0, 0], atol=1e-8)

@@ -1,0 +1,74 @@
+"""The pages of the documentation: cells of executed pages run here with less work."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+# The same code with less work; each must be there once.
+SHORTER = {
+    "tour.md": {"jax.random.key(0), 100)": "jax.random.key(0), 2)", "Stop(2_000)": "Stop(5)"},
+    "notebooks/threshold.md": {
+        "seed=range(15))": "seed=range(2))",
+        "(len(lengths), 15)": "(len(lengths), 2)",
+        "Stop(10_000, loss=1e-12)": "Stop(5, loss=1e-12)",
+    },
+    "notebooks/own-rnn.md": {
+        "jax.random.key(1), 100)": "jax.random.key(1), 2)",
+        "steps = 600": "steps = 50",
+    },
+    "notebooks/matrix.md": {
+        "(2, 3, 4)": "(2,)",
+        "jax.random.key(depth), 10)": "jax.random.key(depth), 2)",
+        "Stop(20_000, loss=1e-8)": "Stop(20, loss=1e-8)",
+    },
+    "own-parts.md": {},
+    "precision.md": {},
+}
+
+
+@pytest.mark.parametrize("page", SHORTER)
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("TACIT_RESULTS", str(tmp_path))
+    text = (DOCS / page).read_text(encoding="utf-8")
+    for long, short in SHORTER[page].items():
+        assert text.count(long) == 1, long
+        text = text.replace(long, short)
+    names = {}
+    blocks = re.findall(r"```(?:python|\{code-cell\} ipython3)\n(.*?)```", text, re.DOTALL)
+    assert blocks
+    for block in blocks:
+        *before, last = ast.parse(block).body
+        exec(compile(ast.Module(before, []), page, "exec"), names)
+        if isinstance(last, ast.Expr):
+            shown = eval(compile(ast.Expression(last.value), page, "eval"), names)
+            assert shown is not None
+        else:
+            exec(compile(ast.Module([last], []), page, "exec"), names)
+    if page == "own-parts.md":
+        assert names["result"].outcome == "converged"
+        assert abs(float(names["result"].model["b"]) + 3) < 1e-6
+    if page == "precision.md":
+        assert str(names["double"].model.dtype) == "float64"
+        assert str(names["single"].model.dtype) == "float32"
+
+
+@pytest.mark.parametrize("page", sorted(p.name for p in DOCS.glob("*.md")))
+def test_names_that_a_page_imports_are_there(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tacit"):
+                module = importlib.import_module(node.module)
+                for alias in node.names:
+                    assert hasattr(module, alias.name), f"{node.module}.{alias.name}"
+
+
+def test_every_page_is_in_the_contents():
+    listed = set(re.findall(r"^([\w/-]+)$", (DOCS / "index.md").read_text(), re.MULTILINE))
+    pages = {p.relative_to(DOCS).with_suffix("").as_posix() for p in DOCS.rglob("*.md")}
+    pages = {p for p in pages if not p.startswith(("_build", "api/"))} - {"index"}
+    assert pages <= listed

@@ -1,0 +1,83 @@
+"""Figures 18 to 30: networks that learn images, at their smallest and without CIFAR."""
+
+import numpy as np
+import pytest
+import xarray
+
+from tacit.experiments.depth.fig18to29 import Fig18To29
+from tacit.experiments.depth.fig30 import Fig30
+from tacit.reproduction import reproduce
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory):
+    return reproduce("depth/fig18-29", preset="smoke", results=tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture(scope="module")
+def perceptrons(tmp_path_factory):
+    return reproduce("depth/fig30", preset="smoke", results=tmp_path_factory.mktemp("results"))
+
+
+def test_networks_have_ranks_and_accuracies(networks):
+    data = networks.dataset
+    assert networks.outcomes == {"stopped": 4}
+    assert (data["rank"] > 0).all()
+    assert (data["share"] <= 1 + 1e-9).all()
+    assert (data["rank"].sel(state="trained") != data["rank"].sel(state="untrained")).any()
+    np.testing.assert_allclose(data["epoch"].isel(seed=0, network=0).values.ravel(), [0, 0.2, 0.5])
+    assert {claim.name for claim in networks.claims} >= {
+        "vgg, waves, sgd: mean effective rank", "linear control: factors",
+    }  # fmt: skip
+    assert len(networks.figure().panels) == 5
+    assert len(networks.paper_figure().panels) == 3
+
+
+def test_the_linear_control_falls_as_a_product_only(networks):
+    verdicts = {claim.name: claim.verdict for claim in networks.claims}
+    assert verdicts["linear control: product"] == "holds"
+    assert verdicts["linear control: factors"] == "holds"
+
+
+def test_perceptrons_have_ranks_at_both_starts(perceptrons):
+    data = perceptrons.dataset
+    start = data["rank"].sel(measure="stable", matrix="inputs", state="untrained")
+    assert (start.sel(start="identity") > start.sel(start="gaussian")).all()
+    assert len(perceptrons.figure().panels) == 4
+
+
+def test_falling_numbers_are_told_from_rising_ones():
+    experiment, claims = Fig30.from_preset("smoke"), []
+
+    class Heard:
+        def median(self, name, values, **terms):
+            claims.append(values.values.tolist())
+
+    values = xarray.DataArray([[4.0, 2.0, 3.0], [3.0, 2.0, 1.0]], dims=("seed", "depth"),
+                              coords={"depth": [2, 3, 5]})  # fmt: skip
+    experiment.never_rises(Heard(), "rank", values, "depth")
+    np.testing.assert_allclose(claims, [[1.5, 2 / 3]])
+
+
+def test_figures_by_family_data_and_optimiser():
+    whole = Fig18To29.from_preset("paper")
+    assert len(whole.grid()) == 8 * 2 * 3 * 5
+    assert whole.grid().batch_count() == len(whole.grid())  # a wide network is alone
+    narrow = whole.replace(width=0.25)
+    assert narrow.grid().batch_count() == 8 * 2 * 3
+    runs = xarray.Dataset(
+        {"outcome": (("data", "seed", "network", "optimiser"), np.full((2, 1, 8, 3), "stopped"))},
+        {"data": list(whole.data), "seed": [0], "network": list(whole.network),
+         "optimiser": list(whole.optimiser)},
+    )  # fmt: skip
+    places = {words: place for words, _, place in whole.figures(runs)}
+    assert places["resnet, cifar10, sgd"] == "Figure 18"
+    assert places["vgg, cifar100, sgd"] == "Figure 21"
+    assert places["vgg, cifar10, rmsprop"] == "Figure 28"
+    assert len(places) == 12
+
+
+def test_data_that_is_missing_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("TACIT_DATA", str(tmp_path))
+    assert "cifar10 is not at hand" in Fig18To29.from_preset("gpu").missing()
+    assert Fig18To29.from_preset("smoke").missing() is None

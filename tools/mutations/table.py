@@ -1,0 +1,26 @@
+"""The mutations, with the tests that must notice each."""
+
+from typing import NamedTuple
+
+from by_engine import ENGINE
+from by_results import RESULTS
+from by_theory import THEORY
+
+
+class Mutation(NamedTuple):
+    """`old`, which is in the file once, becomes `new`; `tests` are pytest's arguments.
+
+    `equivalent` says why nothing can notice it.
+    """
+
+    file: str
+    old: str
+    new: str
+    tests: str
+    equivalent: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}: {' '.join(self.old.split())[:50]} → {' '.join(self.new.split())[:50]}"
+
+
+MUTATIONS = [Mutation(*entry) for entry in (*ENGINE, *RESULTS, *THEORY)]
