@@ -22,7 +22,7 @@ myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["myst.header"]
 nb_execution_mode = "force"
-nb_execution_timeout = 300
+nb_execution_timeout = 900  # of a cell, on a machine with much else to do
 nb_execution_raise_on_error = True
 # One style of words in all results that the pages show, whatever the reader's folder is.
 os.environ.setdefault("TACIT_RESULTS", str(Path(__file__).parent / "_build" / "results"))

@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
-from tacit._errors import shown
+from tacit._errors import UsageError, shown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -297,13 +297,13 @@ def is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or is_jax(value)
 
 
-def wrong(name: str, value: Any, must: str) -> ValueError:
+def wrong(name: str, value: Any, must: str) -> UsageError:
     """The sentence for an argument that is not what it must be."""
     if is_array(value) and value.shape and (value.size > 8 or value.dtype.kind not in "fiub"):
-        return ValueError(
+        return UsageError(
             f"{name}: received the dtype {value.dtype} and the shape {value.shape}, it {must}"
         )
-    return ValueError(f"{name}: received {shown(value)}, it {must}")
+    return UsageError(f"{name}: received {shown(value)}, it {must}")
 
 
 def _range(low: float, high: float, above: float, below: float, infinite: bool) -> str:

@@ -78,7 +78,9 @@ def test_splits_are_fetched_by_other_names_and_rewritten(tmp_path, monkeypatch):
 
 
 def test_without_the_data_there_is_one_sentence(without_data):
-    with pytest.raises(DataMissingError, match="sst2 is not at hand: set TACIT_DATA"):
+    with pytest.raises(
+        DataMissingError, match="sst2 is not at hand: tacit data fetch sst2, or set TACIT_DATA"
+    ):
         sst2()
     with pytest.raises(DataMissingError, match="glove6B_100d_sst is not at hand"):
         word_vectors()

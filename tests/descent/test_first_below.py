@@ -28,5 +28,5 @@ def test_it_sees_every_step_and_changes_nothing():
 
 
 def test_a_fraction_beyond_one_is_refused():
-    with pytest.raises(ValueError, match=r"fraction: received 1.0, .*FirstBelow\(method"):
+    with pytest.raises(ValueError, match=r"fraction: received 1.0, it must lie between 0 and 1"):
         FirstBelow(optax.sgd(1.0), fraction=1.0)

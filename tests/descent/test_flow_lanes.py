@@ -323,11 +323,11 @@ def test_wrong_combinations_are_refused():
         run(GradientFlow(GaussNewton(), clock=HomogeneousClock(3)))
     with pytest.raises(ValueError, match=r"method: received .*does not provide error estimates"):
         run(GradientFlow(diffrax.Euler()))
-    with pytest.raises(ValueError, match="degree: received 0, it must be at least 1"):
+    with pytest.raises(ValueError, match="degree: received 0, it must be"):
         HomogeneousClock(0)
     with pytest.raises(
         ValueError,
-        match=r"most, iterations, margin: received 1, 2 and 1.2, they must be at least 2",
+        match=r"most: received 1, it must be an integer from 2 to 10,000",
     ):
         StabilisedRungeKutta(most=1)
     for solver in (diffrax.Heun(), diffrax.Kvaerno5(), "tsit5"):

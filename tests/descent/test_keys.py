@@ -30,5 +30,5 @@ def test_streams_differ_and_precision_does_not_matter():
 
 @pytest.mark.parametrize("columns", [(), (np.array([1]), np.array([1, 2])), (np.array(3),)])
 def test_every_lane_needs_its_numbers(columns):
-    with pytest.raises(ValueError, match="numbers: received the shapes"):
+    with pytest.raises(ValueError, match="numbers: received "):
         lane_keys(0, *columns)

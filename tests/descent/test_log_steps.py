@@ -24,7 +24,7 @@ def test_they_are_even_on_a_logarithmic_axis():
 
 
 def test_wrong_arguments_are_named():
-    with pytest.raises(ValueError, match="last: received 0, it must be at least 1"):
+    with pytest.raises(ValueError, match="last: received 0, it must be a positive integer"):
         log_spaced_steps(0)
-    with pytest.raises(ValueError, match="count: received 1, it must be at least 2"):
+    with pytest.raises(ValueError, match="count: received 1, it must be an integer, at least 2"):
         log_spaced_steps(10, count=1)

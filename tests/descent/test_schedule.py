@@ -131,7 +131,7 @@ def test_one_model_the_best_iterate_and_another_cold_start():
         (lambda s: [s("a", start=Warm(after="b")), s("b")], ["stages[0].start", "'b'", "[]"]),
         (lambda s: [s("")], ["name", "''"]),
         (lambda s: [s("a", start="warm")], ["start", "'warm'"]),
-        (lambda s: [Stage("a", None, None, 10)], ["stop", "10"]),
+        (lambda s: [Stage("a", lambda model: 0.0, optax.sgd(0.1), 10)], ["stop", "10"]),
     ],
 )
 def test_refusals(make, words):

@@ -64,4 +64,4 @@ def test_the_public_names_are_there_and_documented():
 
 
 def test_it_stays_short():
-    assert len(TEXT.splitlines()) < 90
+    assert len(TEXT.splitlines()) < 100

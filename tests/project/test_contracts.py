@@ -25,7 +25,7 @@ def child(code: str) -> str:
 
 # What each room may import of the others: the table of the design.
 ENGINE = {"measures", "theory", "models", "problems", "descent", "claims", "store", "sweep", "draw"}
-LOWEST = {"_types", "_errors", "_files", "_version"}
+LOWEST = {"_types", "_errors", "_files", "_version", "_notebook", "_signatures"}
 BASE = LOWEST | {"_doors"}
 ARROWS = {
     **{name: set() for name in LOWEST},

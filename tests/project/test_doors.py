@@ -33,8 +33,8 @@ def _inverse(scale, times=None):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: _inverse(0.0), "scale: received 0.0, it must be a positive number and finite"),
-        (lambda: _inverse("1"), "scale: received '1', it must be a positive number"),
+        (lambda: _inverse(0.0), "scale: received 0.0, it must be positive and finite"),
+        (lambda: _inverse("1"), "scale: received '1', it must be positive and finite"),
         (lambda: _inverse(True), "scale: received True"),
         (lambda: _inverse(10**400), "scale: received an integer of more than 100 digits"),
         (lambda: _inverse(1.0, [-1]), r"times: received \[-1\], .*must not be negative"),

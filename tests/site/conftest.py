@@ -22,7 +22,7 @@ CLAIM = {
     "bound": 1.5,
     "expected": "holds",
     "verdict": "holds",
-    "because": None,
+    "because": "",
     "samples": 9,
     "satisfied": 9,
 }

@@ -361,7 +361,7 @@ def test_provenance_says_where_results_came_from(store):
 @pytest.mark.parametrize(
     ("cells", "arrays", "word"),
     [
-        ([], {"error": np.zeros(0)}, "one or more"),
+        ([], {"error": np.zeros(0)}, "1 or more"),
         ([{"seed": 1}, {"seed": 1.0}], {"error": np.zeros(2)}, "distinct"),
         ([{"seed": 1}], {"error": np.zeros(2)}, "leading axis"),
         ([{"seed": 1}], {"error": np.float64(0)}, "leading axis"),

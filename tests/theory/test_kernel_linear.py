@@ -217,7 +217,7 @@ def test_infinitely_many_steps_are_least_squares():
         ({"gram": np.ones((4, 4, 4))}, "gram: received .*must have the axes"),
         ({"x": np.ones((2, 4))}, "x: received .*must have the axes"),
         ({"y": np.ones((3, 4, 1))}, "as many sequences and times"),
-        ({"rate": 0}, "rate: received .*must be a positive"),
+        ({"rate": 0}, "rate: received .*must be positive"),
         ({"steps": -1}, "steps: received .*must be whole"),
         ({"steps": 1.5}, "steps: received .*must be whole"),
         ({"start": np.ones((4, 2, 1))}, "start: received .*must have the shape"),

@@ -214,5 +214,5 @@ def test_systems_that_do_not_fit_are_refused():
     A, B, C = system(4, 1, 2)
     with pytest.raises(ValueError, match=r"received the shapes \(4, 4\), \(4, 2\), \(1, 4\)"):
         impulse_responses(A, B, C, 3)
-    with pytest.raises(ValueError, match="length: received 0, it must be at least 1"):
+    with pytest.raises(ValueError, match="length: received 0, it must be a positive integer"):
         impulse_responses(A, B[:, :1], C, 0)

@@ -85,5 +85,5 @@ def test_bad_input(change, words):
 def test_bad_input_of_the_others():
     with pytest.raises(ValueError, match=r"times: received .*must not be negative"):
         kernel_response(TEACHER, -1.0, length=5, nu_w=0.5)
-    with pytest.raises(ValueError, match=r"at: received .*must be a positive"):
+    with pytest.raises(ValueError, match=r"at: received .*must be positive"):
         threshold(TEACHER, length=5, nu_w=0.5, at=0.0)

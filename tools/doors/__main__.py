@@ -22,6 +22,7 @@ import time
 from typing import Any
 
 from judge import finding, is_finite
+from pending import PENDING
 from perturbations import odd_values
 from recorded import Call, Fresh
 from rooms import doors, found
@@ -42,7 +43,12 @@ def main() -> int:
     asked = parser.parse_args()
     os.chdir(tempfile.mkdtemp(prefix="doors"))
     resource.setrlimit(resource.RLIMIT_AS, (32 << 30, 32 << 30))
-    wrong = [f"{name}: no recorded call" for name, _ in doors() if name not in {*CALLS, *RECORDS}]
+    known = {*CALLS, *RECORDS}
+    wrong = [
+        f"{name}: {'recorded, still pending' if name in known else 'no recorded call'}"
+        for name, _ in doors()
+        if (name in known) == (name in PENDING)
+    ]
     wrong += [f"{name}: recorded, but gone" for name in {*CALLS, *RECORDS} if not _there(name)]
     print(*wrong, sep="\n", end="\n" * bool(wrong))
     calls, tried, clocks = 0, 0, []

@@ -135,7 +135,7 @@ CALLS = {
         colour=0,
     ),
     "draw.Figure": call(
-        title="f", panels=[_PANEL], columns=1, caption="c", banner="b", size=(4.0, 3.0), ours=()
+        title="f", panels=[_PANEL], columns=1, caption="c", notice="b", size=(4.0, 3.0), ours=()
     ),
     "draw.Heatmap": call("", {"limits": "last-none", "z": _GAPS}, "",
         x=_X, y=_Y[:2] + np.array([0, 1]), z=np.ones((2, 3)), label="z", scale="linear",

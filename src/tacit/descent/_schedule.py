@@ -78,7 +78,7 @@ class Stage:
                 f"name: received {self.name!r}, it must be a word; write for instance "
                 "Stage('first', …)"
             )
-        as_problem(self.problem)
+        as_problem(self.problem.tree if isinstance(self.problem, Lanes) else self.problem)
         as_method(self.method)
         if self.record is not None:
             instance(Record)("record", self.record)

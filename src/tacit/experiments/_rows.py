@@ -8,7 +8,7 @@ import numpy as np
 from tacit._doors import door, each, instance
 
 
-@door(rows=each(instance(Mapping)))
+@door(answer="any", rows=each(instance(Mapping)))
 def stacked(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """What each cell of a batch found, one row per cell, as arrays by name.
 

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from tacit._doors import door, number, real
 
 
-@door(answer="any", x=real(1), y=real(finite=False), level=number())
+@door(answer="any", x=real(1), y=real(finite=False, empty=True), level=number())
 def settling_point(x: ArrayLike, y: ArrayLike, level: float | int) -> np.ndarray:
     """The least x from which on y ≤ level, one for each curve (…, x); infinite if there is none.
 

@@ -18,12 +18,16 @@ def shuffled(places: Int[Array, " some"], count: int, *, key: PRNGKeyArray) -> I
     turn_key, coin_key = jax.random.split(key)
     turns = jax.random.randint(turn_key, (ROUNDS,), 0, count)
     coins = jax.random.bits(coin_key, (ROUNDS,), jnp.uint32)
-    for turn, coin in zip(turns, coins, strict=True):
-        others = turn - places
+
+    def one(number: Array, places: Array) -> Array:
+        others = turns[number] - places
         others = jnp.where(others < 0, others + count, others)
         pair = jnp.maximum(places, others).astype(jnp.uint32)
-        places = jnp.where(_mixed(pair ^ coin) >> 31 == 1, others, places)
-    return places
+        return jnp.where(_mixed(pair ^ coins[number]) >> 31 == 1, others, places)
+
+    # Written out it is one kernel of an accelerator; a CPU would compile it for seconds.
+    rolled = jax.default_backend() == "cpu"
+    return jax.lax.fori_loop(0, ROUNDS, one, places, unroll=1 if rolled else ROUNDS)
 
 
 def _mixed(bits: Array) -> Array:

@@ -126,7 +126,7 @@ def _processor() -> list[str]:
     return [platform.machine(), facts.get("model name", "unnamed processor"), *widest[:1]]
 
 
-@door(arrays=instance(Mapping))
+@door(answer="any", arrays=instance(Mapping))
 def precision(arrays: Mapping[str, np.ndarray]) -> str:
     """The floating dtypes among the results, for example `float64`."""
     return ", ".join(sorted({a.dtype.name for a in arrays.values() if a.dtype.kind in "fc"}))

@@ -190,7 +190,7 @@ class Store:
         where = self._index.where
         return [position for position, key in enumerate(keys) if key not in where]
 
-    @door(cell=instance(Mapping))
+    @door(answer="any", cell=instance(Mapping))
     def locate(self, cell: Mapping[str, Any]) -> tuple[str, int] | None:
         """The part that holds a cell and the row in it, if it is stored."""
         return self._index.where.get(self.identity.key(cell))

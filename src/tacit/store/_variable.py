@@ -90,7 +90,11 @@ def _lost(array: np.ndarray, target: np.dtype) -> Any:
 
 
 @door(
-    arrays=instance(Mapping), count=whole(), variables=instance(Mapping), coords=instance(Mapping)
+    answer="any",
+    arrays=instance(Mapping),
+    count=whole(),
+    variables=instance(Mapping),
+    coords=instance(Mapping),
 )
 def checked_arrays(
     arrays: Mapping[str, Any],

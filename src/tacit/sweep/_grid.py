@@ -41,7 +41,7 @@ class Batch:
     def __len__(self) -> int:
         return len(self.cells)
 
-    @door(name=text)
+    @door(answer="any", name=text)
     def column(self, name: str) -> np.ndarray:
         """The values of one swept parameter, one entry for each cell."""
         return np.asarray([self._of(cell, name) for cell in self.cells])
@@ -50,7 +50,7 @@ class Batch:
         """The distinct values of one swept parameter, in the order of the grid."""
         return tuple(dict.fromkeys(self._of(cell, name) for cell in self.cells))
 
-    @door(name=text)
+    @door(answer="any", name=text)
     def one(self, name: str) -> Any:
         """The value of a swept parameter that is the same in all cells of the batch."""
         values = self.values(name)
@@ -61,7 +61,7 @@ class Batch:
             )
         return values[0]
 
-    @door(positions=each(whole(), least=0))
+    @door(answer="any", positions=each(whole(), least=0))
     def only(self, positions: Sequence[int]) -> "Batch":
         """The same batch with some of its cells."""
         return replace(self, cells=tuple(self.cells[i] for i in positions))

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import hashlib
 import math
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Container, Mapping
@@ -31,8 +32,8 @@ def measure_statement(
     A change is noticed if the check fails, or breaks, on one of the statement's instances of seed
     0. Constants are the keyword-only arguments that are numbers, and the numbers in the source
     (see `_numbers.py`) that the check reads on these instances. A number that must be whole, so
-    that a tenth of it breaks the check with a TypeError or an IndexError, is no constant; nor is
-    an argument that is named a sign.
+    that a tenth of it breaks the check with an error that asks for an integer, is no constant; nor
+    is an argument that is named a sign.
 
     **Arguments:**
 
@@ -54,7 +55,7 @@ def measure_statement(
         read = sorted(rewritten.table.read)  # with the true constants
         found: dict[str, float | None] = {}
         for name, value in statement.constants.items():
-            if _is_number(value) and "sign" not in name:
+            if _is_number(value) and "sign" not in name and name not in skip:
                 change = functools.partial(_with_argument, name, value)
                 _add(found, name, _Search(changeable, instances, change))
         names = _names_of(rewritten.numbers)
@@ -97,6 +98,12 @@ def _names_of(numbers: list[Number]) -> list[str]:
 def _is_number(value: Any) -> bool:
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     return plain and value != 0 and math.isfinite(value)
+
+
+def _asks_for_an_integer(cause: BaseException | None) -> bool:
+    """Whether an index, a shape or a count was not whole. Other errors are of the arithmetic."""
+    words = re.search("integer|non-int", str(cause))
+    return isinstance(cause, TypeError | IndexError) and words is not None
 
 
 def _with_argument(name: str, value: float, by: float, fails: Callable[..., bool]) -> bool:
@@ -153,7 +160,7 @@ class _Search:
             try:
                 met = self.statement.is_met(margin_of(self.statement, instance, constants))
             except StatementError as error:
-                if isinstance(error.__cause__, TypeError | IndexError):
+                if _asks_for_an_integer(error.__cause__):
                     self.whole = True
                     return False
                 met = False

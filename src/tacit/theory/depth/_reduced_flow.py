@@ -22,6 +22,7 @@ class Eigenvalues(NamedTuple):
 
 
 @door(
+    answer="any",
     times=numbers(infinite=True),
     depth=whole(2),
     scale=number(above=0),
