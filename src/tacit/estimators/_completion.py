@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.estimators._completion_choice import DEEP_STEPS, SHALLOW_STEPS, choose
 from tacit.estimators._completion_diagnosis import Diagnosis, diagnose
 from tacit.estimators._completion_input import check_parameters, checked_pairs, entries_of
 from tacit.estimators._masked_descent import Descent, Settings, descend_masked
 from tacit.estimators._means import Means
+from tacit.estimators._validation import validated
 
 if TYPE_CHECKING:
     from tacit.draw import Figure
@@ -153,7 +154,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         return figure_of(self)
 
     def _entries(self, X: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
-        checked = validate_data(
+        checked = validated(
             self,
             X,
             reset=reset,
@@ -201,7 +202,8 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
             rng=np.random.default_rng([seed, 2]),
             start=start,
         )
-        self._size, self.n_steps_ = size, self._descent.steps
+        self._size: float = size
+        self.n_steps_ = self._descent.steps
         product = size * self._descent.product
         additive = size * means.matrix
         self._set_results(

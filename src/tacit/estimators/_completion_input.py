@@ -49,12 +49,19 @@ def _of_sparse(X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def checked_pairs(pairs: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Row and column indices, (n, 2) or a sequence of pairs."""
-    array = np.asarray(pairs)
+    try:
+        array = np.asarray(pairs)
+    except ValueError as error:
+        raise ValueError(f"pairs: received rows of several lengths ({error})") from error
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(
             f"pairs: received the shape {array.shape}, they must be (n, 2): a row and a column each"
         )
-    if array.dtype.kind not in "iu" and not np.array_equal(array, np.round(array)):
+    if array.dtype.kind not in "iuf":
+        raise ValueError(
+            f"pairs: received the dtype {array.dtype}, they must be whole numbers: row and column"
+        )
+    if array.dtype.kind == "f" and not np.array_equal(array, np.round(array)):
         raise ValueError("pairs: received fractions, they must be whole numbers: row and column")
     array = array.astype(np.int64)
     for axis, name in enumerate(("row", "column")):

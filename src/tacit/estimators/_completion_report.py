@@ -146,7 +146,7 @@ def _errors(completer: Any, tried: tuple[Any, ...]) -> Panel:
         places = [tried.index(one) for one in some]
         marks.append(Points(places, [one.error for one in some], label=label, colour=colour))
     marks.append(HorizontalRule(completer.held_out_error_, label="chosen", colour="reference"))
-    ticks = {place: f"{one.weight_decay:g}" for place, one in enumerate(tried)}
+    ticks = {float(place): f"{one.weight_decay:g}" for place, one in enumerate(tried)}
     y = Axis("held-out error", scale="log")
     return Panel("what was tried", Axis("weight decay", ticks=ticks), y, marks)
 
