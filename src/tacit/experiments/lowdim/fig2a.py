@@ -44,7 +44,7 @@ class Fig2a(GRUExperiment):
         "smoke": SMOKE,
         "quick": QUICK | dict(length=(4, 8, 12, 20), longest=20),
         "paper": {},
-        "gpu": dict(teacher=LITERAL, width=(200, 500)),  # "qualitatively identical", section 5.3
+        "gpu": dict(teacher=LITERAL, width=(200, 500), length=(10, 20, 50, 70), seed=range(7)),
     }
 
     def claims(self, runs: xarray.Dataset) -> Claims:
