@@ -4,10 +4,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from tacit._doors import ANY, door, flag, real
+from tacit._doors import door, flag, real, whole
 
 
-@door(A=real(finite=False), B=real(finite=False), C=real(finite=False), length=ANY)
+@door(A=real(finite=False), B=real(finite=False), C=real(finite=False), length=whole(1))
 def impulse_responses(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int
 ) -> Float[np.ndarray, "*systems length"]:

@@ -75,7 +75,7 @@ def kappa(
     nu_w=number(),
     nu_f=number(),
     nu_c=number(),
-    at=number(),
+    at=number(above=0),
 )
 def threshold(
     target: ArrayLike,
