@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.store import Plan, Store, Variable, _key, cell_key
+from tacit.store import Plan, Store, StoreError, Variable, _key, cell_key
 
 scalars = st.one_of(
     st.booleans(),
@@ -117,3 +117,10 @@ def test_the_addresses_of_a_plan_are_hashed_once(tmp_path, monkeypatch):
     assert store.codes(plan) == {None: 6}
     assert len(count) == 6
     assert store.keys_of_plan(plan) == [cell_key("toy/keys", 1, cell) for cell in cells]
+
+
+@pytest.mark.parametrize("name", ["../evil", "paper/..", "./figure", "paper/.hidden"])
+def test_a_name_leads_nowhere_else(tmp_path, name):
+    with pytest.raises(StoreError, match="the form is 'paper/figure'"):
+        Store(tmp_path / "store", experiment=name, version=1)
+    assert not list(tmp_path.iterdir())

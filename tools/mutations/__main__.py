@@ -39,7 +39,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/mutations")
     parser.add_argument("words", nargs="*")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--numbers", help="such as 10:20, in the order of the table")
+    parser.add_argument("--numbers", help="such as 3,10:20, in the order of the table")
     asked = parser.parse_args()
     wrong = [words for m in MUTATIONS if (words := _misfit(m))]
     print(*wrong, sep="\n", end="\n" * bool(wrong))
@@ -48,8 +48,8 @@ def main() -> int:
         return bool(wrong)
     chosen = [m for m in MUTATIONS if not asked.words or any(w in m.file for w in asked.words)]
     if asked.numbers:
-        first, last = (int(number) for number in asked.numbers.split(":"))
-        chosen = chosen[first:last]
+        ends = (part.split(":") for part in asked.numbers.split(","))
+        chosen = [m for end in ends for m in chosen[int(end[0]) : int(end[-1]) + (len(end) == 1)]]
     return _run(chosen)
 
 
