@@ -7,17 +7,24 @@ import xarray
 from tacit.experiments import Claims
 from tacit.experiments.depth.fig18to29 import OF_CODE, RANK, Fig18To29
 from tacit.experiments.depth.fig30 import Fig30
+from tacit.models import _vgg as vgg
 from tacit.reproduction import reproduce
 
 
 @pytest.fixture(scope="module")
 def networks(tmp_path_factory):
-    return reproduce("depth/fig18-29", preset="smoke", results=tmp_path_factory.mktemp("results"))
+    """Compiling is all that takes time: one and two convolutions stand for eight and ten."""
+    with pytest.MonkeyPatch.context() as patch:
+        for depth, counts in ((11, (1, 0, 0, 0, 0)), (13, (1, 1, 0, 0, 0))):
+            patch.setitem(vgg.COUNTS, depth, counts)
+        folder = tmp_path_factory.mktemp("results")
+        return reproduce("depth/fig18-29", preset="smoke", results=folder)
 
 
 @pytest.fixture(scope="module")
 def perceptrons(tmp_path_factory):
-    return reproduce("depth/fig30", preset="smoke", results=tmp_path_factory.mktemp("results"))
+    folder = tmp_path_factory.mktemp("results")
+    return reproduce("depth/fig30", preset="smoke", results=folder, depth=(2,))
 
 
 def test_networks_have_ranks_and_accuracies(networks):
@@ -46,6 +53,22 @@ def test_perceptrons_have_ranks_at_both_starts(perceptrons):
     start = data["rank"].sel(measure="stable", matrix="inputs", state="untrained")
     assert (start.sel(start="identity") > start.sel(start="gaussian")).all()
     assert len(perceptrons.figure().panels) == 4
+    assert len(perceptrons.claims) == 0  # of one depth
+
+
+def test_perceptrons_are_compared_along_depth_and_between_starts(perceptrons):
+    """Of runs with known ranks: Gaussian ones fall by a half, identity ones rise by as much."""
+    both = Fig30.from_preset("smoke")
+    factors = xarray.DataArray([[1, 0.5], [1, 1.5]], {"start": list(both.start), "depth": [2, 3]})
+    deep = perceptrons.dataset.assign_coords(depth=[3])
+    runs = xarray.concat([perceptrons.dataset, deep], "depth")
+    ranks = runs["rank"].copy(data=np.full(runs["rank"].shape, 10.0)) * factors
+    claims = both.claims(runs.assign(rank=ranks))
+    found = {claim.name: round(claim.measured, 3) for claim in claims}
+    assert found["trained: Gaussian over identity"] == 1
+    assert found["trained: mean stable rank, Gaussian"] == 0.5
+    assert found["1 / trained: mean stable rank, identity"] == round(1 / 1.5, 3)
+    assert found["share that training leaves, Gaussian"] == 1
 
 
 def test_falling_numbers_are_told_from_rising_ones():
