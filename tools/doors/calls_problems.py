@@ -81,6 +81,10 @@ CALLS = {
     "Pattern.block_diagonal": call(blocks=2, block_size=2),
     "Pattern.random": call(rows=3, columns=3, count=4, key=KEY),
     "Pattern.nested": call(rows=3, columns=3, counts=[2, 4], key=KEY),
+    "MaskedTargets": call(responses=normal(2, 4, 1, 1), lengths=np.array([2, 3]), padding=2),
+    "MaskedTargets.fresh_data_loss": call(
+        self=problems.MaskedTargets(normal(2, 4, 1, 1), np.array([2, 3]), 2), sequences=3
+    ),
     "PopulationLoss": call(target=RESPONSE, mask=WEIGHTS),
     "PopulationLoss.of": call(teacher=LINEAR, length=3, longest=5),
     "PopulationLoss.loss": call(self=problems.PopulationLoss.of(LINEAR, 3), model=LINEAR),

@@ -12,6 +12,7 @@ from tacit.problems._lag_weights import (
     weighted_population_loss,
 )
 from tacit.problems._linear_data import LinearDataLoss, LinearSampledLoss, second_moment_root
+from tacit.problems._masked_targets import MaskedTargets
 from tacit.problems._memoryless_teachers import linear_teacher, memoryless_teacher
 from tacit.problems._outputs import outputs
 from tacit.problems._pattern import Pattern
@@ -52,6 +53,7 @@ __all__ = [
     "LinearDataLoss",
     "LinearSampledLoss",
     "Mante",
+    "MaskedTargets",
     "MatrixCompletion",
     "Pattern",
     "PopulationLoss",
