@@ -133,17 +133,17 @@ class Fig18To29(TrainedNetworks):
             depths, shades = list(map(_depth, names)), Shade.by_value(names)
             curves = part["accuracy"].assign_coords(point=self.epochs_of(runs))
             rank, share = (part[name].assign_coords(network=depths) for name in ("rank", "share"))
-            after, x = rank.sel(state=["trained"]), Axis("depth", ticks=depths)
+            after, x, ends = rank.sel(state=["trained"]), Axis("depth", ticks=depths), (0, 1)
             panels += [
-                *(Panel(f"{words}: {split} accuracy", Axis("epoch"), Axis("share", limits=(0, 1)),
+                *(Panel(f"{words}: {split} accuracy", Axis("epoch"), Axis("accuracy", limits=ends),
                         mean_lines(curves.sel(split=split), "point", by="network", colour=shades),
                         legend="best") for split in ("train", "test")),
                 Panel(f"{words}: {RANK}", x, Axis("effective rank", limits=(0, None)),
                       lines(after.sel(definition=[TEXT])),
                       ours=[*lines(rank.sel(definition=[TEXT], state=["untrained"])),
                             *lines(rank.sel(definition=[CODE]))]),
-                Panel(f"{family}: {SHARE}", x, Axis("share", limits=(0, 1)), [], ours=lines(share)),
-                Panel(f"{family}: {LEFT}", x, Axis("trained over untrained", limits=(0, 1)), [],
+                Panel(f"{family}: {SHARE}", x, Axis("share", limits=ends), [], ours=lines(share)),
+                Panel(f"{family}: {LEFT}", x, Axis("trained over untrained", limits=ends), [],
                       ours=lines(after / rank.sel(state="untrained", drop=True))),
                 control_panel(depths),
             ]  # fmt: skip
