@@ -58,14 +58,14 @@ def test_fixed_data_are_a_lanes_own(models, targets):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (dict(lengths=np.array([2])), "lengths: received 1, there must be one for each of the 2"),
-        (dict(lengths=np.array([2, 7])), "responses: received 6 lags, there must be at least 9"),
-        (dict(lengths=np.array([0, 3])), r"lengths\[0\]: received 0"),
-        (dict(padding=0), "padding: received 0"),
-        (dict(responses=np.zeros((2, 6))), "responses"),
+        ({"lengths": np.array([2])}, "lengths: received 1, there must be one for each of the 2"),
+        ({"lengths": np.array([2, 7])}, "responses: received 6 lags, there must be at least 9"),
+        ({"lengths": np.array([0, 3])}, r"lengths\[0\]: received 0"),
+        ({"padding": 0}, "padding: received 0"),
+        ({"responses": np.zeros((2, 6))}, "responses"),
     ],
 )
 def test_wrong_use(targets, change, words):
-    usual = dict(responses=targets.responses, lengths=targets.lengths, padding=3)
+    usual = {"responses": targets.responses, "lengths": targets.lengths, "padding": 3}
     with pytest.raises(ValueError, match=words):
         MaskedTargets(**usual | change)
