@@ -245,6 +245,9 @@ def reproduce_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be computed, and compute nothing.")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--pdb", help="Open the debugger where an experiment raises.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Run experiments, decide their claims, draw their figures.
@@ -269,6 +272,7 @@ def reproduce_command(
         seeds_at_most=seeds_at_most,
         compare=compare,
         dry_run=dry_run,
+        debug=debug,
         as_json=as_json,
     )
 
