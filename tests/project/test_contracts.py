@@ -40,11 +40,12 @@ ARROWS = {
     "statements": BASE | {"measures", "theory", "models", "problems", "descent", "claims"},
     "reproduction": BASE | ENGINE | {"data", "experiments", "statements"},
     "site": BASE | ENGINE | {"data", "experiments", "statements", "reproduction"},
-    "cli": BASE | ENGINE | {"data", "experiments", "statements", "reproduction", "site"},
+    "explore": BASE | ENGINE | {"data", "experiments", "statements", "reproduction", "site"},
+    "cli": BASE | ENGINE | {"data", "experiments", "statements", "reproduction", "site", "explore"},
     "__main__": BASE
     | ENGINE
     | {"data", "experiments", "statements", "reproduction"}
-    | {"site", "cli"},
+    | {"site", "explore", "cli"},
 }
 
 
