@@ -4,11 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from tacit.draw import Heatmap, Line, Points
-from tacit.explore import SECTIONS, Slider, _regimes, _training
-from tacit.explore._lowdim import teacher
+from tacit.explore import SECTIONS, Slider, _regimes
 from tacit.explore._numbers import number
 from tacit.explore._server import answered
 from tacit.theory.depth import limit_effective_rank
@@ -50,7 +48,9 @@ def test_what_lies_beyond_the_bounds_is_refused_in_words(section):
 
 
 def test_a_whole_number_is_asked_for_where_one_is_meant():
-    with pytest.raises(ValueError, match="depth: received '2.5', it must be a whole number from 2"):
+    with pytest.raises(
+        ValueError, match=r"depth: received '2\.5', it must be a whole number from 2"
+    ):
         answered(PARTS["depth"], "depth=2.5")
     with pytest.raises(ValueError, match="there is nothing to learn"):
         answered(PARTS["connectivity"], "target=0")
@@ -109,50 +109,3 @@ def test_the_map_fills_in_and_then_has_no_more(monkeypatch):
     assert holes == [3, 2, 1, 0]
     target = _regimes.teacher(5 + _regimes.TAIL)
     assert heat.z[1, 0] == pytest.approx(wide_error(target, 0.1, length=5, nu_w=0.35))
-
-
-def flow(students, length, order, until):
-    """λ and B of balanced students, one after the other, by an integrator that is not ours."""
-    lags = np.arange(length)
-    target = teacher(order)[:length]
-
-    def slope(_, state):
-        eigenvalues, weights = np.split(state, 2)
-        powers = eigenvalues ** lags[:, None]
-        misfit = powers @ weights**2 - target
-        lower = lags[:, None] * eigenvalues ** np.maximum(lags - 1, 0)[:, None]
-        by_eigenvalue = 2 * misfit @ (lower * weights**2)
-        return -np.append(by_eigenvalue, 4 * misfit @ (powers * weights))
-
-    def end(eigenvalues, weights):
-        start = np.append(eigenvalues, weights)
-        return solve_ivp(slope, (0, until), start, rtol=1e-8, atol=1e-10).y[:, -1]
-
-    return [end(*student) for student in students]
-
-
-def test_a_run_in_pieces_is_gradient_flow_of_students_of_the_width_that_was_asked_for(monkeypatch):
-    """Units beyond the width stay out of it, and a pause between two pieces changes nothing."""
-    monkeypatch.setattr(_training, "TIMES", np.array([0.5, 3.0, 8.0]))
-    values = starts(PARTS["training"], length=4, width=5, scale=0.3, order=2)
-    begun = _training.Run.begun(**values)
-    starting = list(zip(begun.students.transition.diagonal, begun.students.B[..., 0], strict=True))
-    assert all(np.count_nonzero(weights) == 5 for _, weights in starting)
-    runs = _training.Runs()
-    for piece in range(1, 5):
-        run = runs.advanced(**values)
-        assert len(run.trained) == min(piece, 3)
-    assert run.ended
-    seen = [(np.array(values)[:5], np.array(weights)[:5]) for values, weights in starting]
-    lags = np.arange(_training.LAGS)
-    for state, response in zip(flow(seen, 4, 2, 8.0), run.responses, strict=True):
-        eigenvalues, weights = np.split(state, 2)
-        wanted = (eigenvalues ** lags[:, None]) @ weights**2
-        np.testing.assert_allclose(response, wanted, atol=5e-3)
-    errors = np.abs(run.responses - teacher(2))
-    np.testing.assert_allclose(run.trained[-1], errors[:, :4].max(1))
-    np.testing.assert_allclose(run.later[-1], errors[:, 4:].max(1))
-    for seed in range(1, 12):  # only a few runs are kept
-        runs._kept[(seed,)] = run
-    runs.advanced(**values)
-    assert len(runs._kept) == _training._RUNS

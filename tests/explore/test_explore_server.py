@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+import threading
 
 import pytest
 
@@ -106,15 +107,18 @@ def test_a_bug_is_said_and_does_not_end_the_server(ask, monkeypatch):
 
 def test_only_this_computer_can_reach_it(explorer, ask):
     assert explorer._server.socket.getsockname()[0] == "127.0.0.1"
-    with socket.socket() as other, pytest.raises(OSError, match="refused|unreachable"):
+    with socket.socket() as other, pytest.raises(OSError, match=r"refused|unreachable"):
         other.connect(("127.0.0.2", ask.port))  # another address of this computer
 
 
 def test_the_end_waits_for_an_answer_under_way(monkeypatch):
-    import threading
-
     begun, go_on = threading.Event(), threading.Event()
-    monkeypatch.setattr(_server, "answered", lambda *_: (begun.set(), go_on.wait(10)) and {})
+
+    def slow(section, query):
+        begun.set()
+        return {"waited": go_on.wait(10)}
+
+    monkeypatch.setattr(_server, "answered", slow)
     explorer = Explorer()
     with explorer:
         port = explorer._server.server_address[1]

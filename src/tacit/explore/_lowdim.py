@@ -80,7 +80,7 @@ LOWDIM = Section(
     (
         Slider("order", "order d̂ of the teacher", (1, 2, 3, 4), 3),
         Slider("length", "training length k", tuple(_LENGTHS), 5),
-        Slider("lag", "lag asked about", tuple(range(12, LAGS)), 20),
+        Slider("lag", "lag asked about", tuple(range(12, LAGS)), 18),
     ),
     answer,
 )

@@ -19,17 +19,22 @@ WIDEST = 32
 LONGEST = 12
 TIMES = np.geomspace(0.1, 1e6, 57)  # where the flow is looked at
 _RUNS = 8  # runs that are kept
+_STEPS = 400  # of the flow in one answer: more would make it slow
 
 
 @dataclass
 class Run:
-    """Students on their way: where they are, and their errors at the times behind them."""
+    """Students on their way: where they are, and their errors at the times behind them.
+
+    `left` is the time that each of them has left until the next of `TIMES`.
+    """
 
     order: int
     length: int
     students: Any
     trained: list[NDArray[np.float64]] = field(default_factory=list)
     later: list[NDArray[np.float64]] = field(default_factory=list)
+    left: NDArray[np.float64] = field(default_factory=lambda: np.zeros(SEEDS))
     responses: NDArray[np.float64] = field(default_factory=lambda: np.zeros((SEEDS, LAGS)))
 
     @classmethod
@@ -59,7 +64,7 @@ class Run:
         return len(self.trained) == len(TIMES)
 
     def advance(self) -> None:
-        """Follow the flow to the next time, and look at the students there.
+        """Follow the flow to the next time, or some way there, and look at the students.
 
         The flow does not depend on time itself, so that a run in pieces is one run.
         """
@@ -71,17 +76,23 @@ class Run:
         from tacit.problems import PopulationLoss
 
         done = len(self.trained)
-        span = TIMES[done] - (TIMES[done - 1] if done else 0.0)
+        if not self.left.any():
+            self.left[:] = TIMES[done] - (TIMES[done - 1] if done else 0.0)
         seen = (np.arange(LONGEST) < self.length).astype(float)
         with jax.enable_x64(True):
             target = jnp.asarray(teacher(self.order, LONGEST)[:, None, None])
             problem = PopulationLoss(target, jnp.asarray(seen))
         flow = GradientFlow(GaussNewton(), rtol=1e-3, atol=1e-6, until=1.0)
+        # Each student has its own time left, as its rate; one that has none left stays.
+        stop = Stop(_STEPS)
         result = descend(
-            Lanes(self.students), problem, flow, rate=span, stop=Stop(1000), progress=False
+            Lanes(self.students), problem, flow, rate=self.left, stop=stop, progress=False
         )
+        self.left *= np.where(result.outcome == "stopped", 1 - result.report["time"], 0)
         self.students = result.model.tree
         self.responses = impulse_responses(self.students, LAGS)[:, :, 0, 0]
+        if self.left.any():
+            return
         errors = np.abs(self.responses - teacher(self.order))
         self.trained.append(errors[:, : self.length].max(1))
         self.later.append(errors[:, self.length :].max(1))
@@ -100,6 +111,8 @@ class Runs:
             name = tuple(values.values())
             run = self._kept.pop(name, None) or Run.begun(**values)
             if not run.ended:
+                run.advance()
+            while not run.trained:  # the first answer has something to show
                 run.advance()
             self._kept[name] = run
             while len(self._kept) > _RUNS:
@@ -163,7 +176,9 @@ TRAINING = Section(
     (
         Slider("length", "training length k", tuple(range(1, LONGEST + 1)), 7),
         Slider("width", "width of the students", tuple(range(1, WIDEST + 1)), 20),
-        Slider("scale", "scale of their start", powers(1e-3, 1, 31), 0.1),
+        Slider(
+            "scale", "scale of their start", (*powers(1e-3, 0.1, 21), 0.15, 0.2, 0.25, 0.3), 0.1
+        ),
         Slider("order", "order d̂ of the teacher", (1, 2, 3, 4), 3),
         Slider("seed", "first seed", tuple(range(51)), 0),
     ),
