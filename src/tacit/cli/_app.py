@@ -439,6 +439,23 @@ def clean_command(
     return _command("clean", targets or [], remove=remove, results=results, as_json=as_json)
 
 
+@app.command("explore")
+def explore_command(
+    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port", metavar="N", parser=_whole_number, help="Of the address; else a free one."
+        ),
+    ] = 0,
+) -> int:
+    """A local page: theory answers as sliders move, and a small run trains as you watch.
+
+    Only this computer can reach it. Ctrl-C ends it.
+    """
+    return _command("explore", show=show, port=port)
+
+
 @app.command("verify")
 def verify_command(
     targets: Annotated[
