@@ -8,6 +8,7 @@ BENCHMARKS = (
     "depth_fig1",
     "depth_fig3",
     "depth_fig10",
+    "completion",
     "flow_diffeqsolve",
     "gru_training",
     "gru_many_seeds",

@@ -8,6 +8,7 @@ factorisations. Importing it is quick: each part is imported when it is first us
 - `tacit.models`, `tacit.problems`, `tacit.descent` and `tacit.measures` are the parts.
 - `tacit.theory` predicts the same numbers without training.
 - `tacit.verify("memoryless/lemma3.1")` checks the papers' statements on random instances.
+- `tacit.DeepMatrixCompleter` fills the missing entries of a matrix of your own.
 - `tacit.experiments` has what you need to write an experiment of your own, `tacit.reproduction`
   what finds and runs it.
 """
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tacit import (
         descent,
         draw,
+        estimators,
         experiments,
         measures,
         models,
@@ -30,14 +32,17 @@ if TYPE_CHECKING:
         theory,
     )
     from tacit.descent import descend
+    from tacit.estimators import DeepMatrixCompleter
     from tacit.reproduction import reproduce
     from tacit.statements import verify
 
 __all__ = [
+    "DeepMatrixCompleter",
     "__version__",
     "descend",
     "descent",
     "draw",
+    "estimators",
     "experiments",
     "measures",
     "models",
@@ -50,6 +55,7 @@ __all__ = [
 ]
 
 _DOORS = {
+    "DeepMatrixCompleter": "tacit.estimators",
     "descend": "tacit.descent",
     "reproduce": "tacit.reproduction",
     "verify": "tacit.statements",

@@ -27,6 +27,7 @@ def child(code: str) -> str:
 ENGINE = {"measures", "theory", "models", "problems", "descent", "claims", "store", "sweep", "draw"}
 LOWEST = {"_types", "_errors", "_files", "_version", "_notebook", "_signatures"}
 BASE = LOWEST | {"_doors"}
+TOP = {"reproduction", "estimators", "site"}
 ARROWS = {
     **{name: set() for name in LOWEST},
     "_doors": LOWEST,
@@ -39,12 +40,10 @@ ARROWS = {
     "experiments": BASE | ENGINE | {"data"},
     "statements": BASE | {"measures", "theory", "models", "problems", "descent", "claims"},
     "reproduction": BASE | ENGINE | {"data", "experiments", "statements"},
-    "site": BASE | ENGINE | {"data", "experiments", "statements", "reproduction"},
-    "cli": BASE | ENGINE | {"data", "experiments", "statements", "reproduction", "site"},
-    "__main__": BASE
-    | ENGINE
-    | {"data", "experiments", "statements", "reproduction"}
-    | {"site", "cli"},
+    "estimators": BASE | ENGINE | {"data", "experiments", "statements"},
+    "site": BASE | ENGINE | {"data", "experiments", "statements", "reproduction", "estimators"},
+    "cli": BASE | ENGINE | {"data", "experiments", "statements", *TOP},
+    "__main__": BASE | ENGINE | {"data", "experiments", "statements", *TOP, "cli"},
 }
 
 

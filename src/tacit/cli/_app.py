@@ -55,6 +55,14 @@ def _whole_number(text: str) -> int:
         raise typer.BadParameter(f"received {word!r}, allowed is an integer") from None
 
 
+def _number(text: str) -> float:
+    """Parsed here for the same reason."""
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"received {text[:60]!r}, allowed is a number") from None
+
+
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -485,6 +493,62 @@ def verify_command(
         errata=errata,
         sharpness=sharpness,
         results=results,
+        as_json=as_json,
+    )
+
+
+@app.command("complete")
+def complete_command(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A CSV, TSV or Parquet table with gaps.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="The completed table, in its form."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="DIR", help="Report, figure and undetermined entries."),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth", metavar="L", parser=_whole_number, help="Factors; else chosen, 2 or 3."
+        ),
+    ] = None,
+    decay: Annotated[
+        float | None,
+        typer.Option("--decay", metavar="X", parser=_number, help="Weight decay; else chosen."),
+    ] = None,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--form", metavar="NAME", help="wide, long (row, column, value) or auto, which looks."
+        ),
+    ] = "auto",
+    fill_all: Annotated[
+        bool,
+        typer.Option("--fill-all", help="Fill by means what no method can determine."),
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", parser=_whole_number, help="Seed of the start.")
+    ] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Fill the gaps of a table by a deep matrix factorisation.
+
+    What no method can determine is listed and left empty. Exit 0 when it is done, 2 on wrong use.
+    """
+    return _command(
+        "complete",
+        file,
+        output=output,
+        report=report,
+        depth=depth,
+        decay=decay,
+        form=form,
+        fill_all=fill_all,
+        seed=seed,
         as_json=as_json,
     )
 

@@ -1,0 +1,267 @@
+"""`DeepMatrixCompleter`: the missing entries of a matrix, by descent on a product of factors."""
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.estimators._completion_choice import DEEP_STEPS, SHALLOW_STEPS, choose
+from tacit.estimators._completion_diagnosis import Diagnosis, diagnose
+from tacit.estimators._completion_input import check_parameters, checked_pairs, entries_of
+from tacit.estimators._masked_descent import Descent, Settings, descend_masked
+from tacit.estimators._means import Means
+from tacit.estimators._validation import validated
+
+if TYPE_CHECKING:
+    from tacit.draw import Figure
+
+_LAZY = 0.1  # factors that move by less than this part of their size have hardly learnt
+
+
+class LazyStartWarning(UserWarning):
+    """A warm start fitted the new entries by moving its factors hardly at all."""
+
+
+class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
+    """X = W_L ⋯ W_1, fitted to the observed entries by momentum descent from a small start.
+
+    Descent from a small start prefers low rank, the more so the deeper the product (the paper
+    `depth`). Depth 2 with decay, stopped early, suits noisy ratings; depth 3 with little decay
+    or none suits data of low rank. What is not given is chosen on held-out entries, and the model
+    is then fitted to all of them.
+
+    Parameters
+    ----------
+    depth : the number L of factors, at least 2; None chooses 2 or 3.
+    weight_decay : λ, in units of the matrix's largest singular value times the fraction observed;
+        None chooses.
+    centre : remove the level and the means of rows and columns first; None chooses.
+    held_out : the part of the entries that choices are made on.
+    max_steps : the budget of one descent; None is 400 steps for depth 2 and 5,000 beyond.
+    fill_undetermined : fill also what no method can determine (by the means); else NaN.
+    random_state : seed of the start and of the held-out entries.
+
+    Attributes
+    ----------
+    completed_ : the matrix, observed entries as they were. `fitted_` is the model everywhere.
+    depth_, weight_decay_, centred_, n_steps_ : the model chosen; `choice_` says why.
+    held_out_error_ : root mean squared error of that model on entries it had not seen.
+    rank_ : singular values of the product above a thousandth of the largest.
+    diagnosis_ : what could be said before fitting.
+    """
+
+    def __init__(
+        self,
+        *,
+        depth: int | None = None,
+        weight_decay: float | None = None,
+        centre: bool | None = None,
+        held_out: float = 0.1,
+        max_steps: int | None = None,
+        fill_undetermined: bool = False,
+        random_state: Any = 0,
+    ) -> None:
+        self.depth = depth
+        self.weight_decay = weight_decay
+        self.centre = centre
+        self.held_out = held_out
+        self.max_steps = max_steps
+        self.fill_undetermined = fill_undetermined
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def diagnose(self, X: Any) -> Diagnosis:
+        """What can be said of this matrix before anything is fitted."""
+        return diagnose(*self._entries(X, reset=True))
+
+    def fit(self, X: Any, y: Any = None) -> "DeepMatrixCompleter":
+        """Fit to a matrix with NaN where nothing is seen, or to a sparse one."""
+        values, seen = self._entries(X, reset=True)
+        check_parameters(self)
+        if not seen.any():
+            raise ValueError("X: received no entry that is not NaN, it must hold at least one")
+        self._fit(values, seen, start=None)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, *, cold: bool = False) -> "DeepMatrixCompleter":
+        """Add the entries of a matrix of the same shape, and go on from where the fit ended.
+
+        An entry that was known before is replaced. A warm start may fit new entries by hardly
+        moving its factors: it then keeps a high rank where a cold start would find a low one, and
+        says so by a `LazyStartWarning`. `cold=True` starts afresh, with depth, decay and means as
+        they were chosen.
+        """
+        if not hasattr(self, "completed_"):
+            return self.fit(X)
+        values, seen = self._entries(X, reset=False)
+        check_parameters(self)
+        if values.shape != self._seen.shape:
+            raise ValueError(
+                f"X: received the shape {values.shape}, it must be that of the fit, "
+                f"{self._seen.shape}; fit anew for other rows"
+            )
+        merged = np.where(seen, values, self._values)
+        fresh = seen & ~(self._seen & (values == self._values))
+        self._fit(merged, seen | self._seen, start=None if cold else self._descent, again=True)
+        if not cold and fresh.any():
+            self._warn_if_lazy(values, fresh)
+        return self
+
+    def predict(self, pairs: Any) -> np.ndarray:
+        """The model's values at pairs of row and column, also where an entry was observed.
+
+        NaN where no method can determine them, unless `fill_undetermined`.
+        """
+        check_is_fitted(self)
+        rows, columns = checked_pairs(pairs, self.diagnosis_.shape)
+        return np.asarray(self._shown[rows, columns])
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The matrix with its missing entries filled; rows are taken one by one.
+
+        A row that was fitted gets its own completion. Another row gets the combination of the
+        fitted right factors that its entries suggest.
+        """
+        check_is_fitted(self)
+        values, seen = self._entries(X, reset=False)
+        filled = np.where(seen, values, np.nan)
+        for place, (row, mask) in enumerate(zip(values, seen, strict=True)):
+            known = self._known.get(_key(row, mask))
+            other = self._shown[known] if known is not None else self._folded_in(row, mask)
+            filled[place] = np.where(mask, row, other)
+        return filled
+
+    def report(self) -> str:
+        """The model, why it was chosen, its held-out error and the pattern, in Markdown."""
+        from tacit.estimators._completion_report import report_of
+
+        check_is_fitted(self)
+        return report_of(self)
+
+    def plot(self) -> "Figure":
+        """Matrix, singular values and held-out errors; see `tacit.draw` for what to do with it."""
+        from tacit.estimators._completion_report import figure_of
+
+        check_is_fitted(self)
+        return figure_of(self)
+
+    def _entries(self, X: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
+        checked = validated(
+            self,
+            X,
+            reset=reset,
+            accept_sparse=("coo", "csr", "csc"),
+            dtype=np.float64,
+            ensure_all_finite="allow-nan",
+        )
+        return entries_of(checked)
+
+    def _fit(
+        self, values: np.ndarray, seen: np.ndarray, *, start: Descent | None, again: bool = False
+    ) -> None:
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.diagnosis_ = diagnose(values, seen)
+        self._values, self._seen = values, seen
+        self._flipped = seen.shape[0] < seen.shape[1]  # the long side last: see `_descend`
+        working, mask = (values.T, seen.T) if self._flipped else (values, seen)
+        size = float(np.abs(values).max()) or 1.0
+        working = working / size
+        if not again:
+            self.choice_ = choose(
+                working,
+                mask,
+                depth=self.depth,
+                weight_decay=self.weight_decay,
+                centre=self.centre,
+                held_out=self.held_out,
+                max_steps=self.max_steps,
+                seed=seed,
+                unit=size,
+            )
+        best = self.choice_.chosen
+        self.depth_, self.weight_decay_ = best.depth, best.weight_decay
+        self.centred_, self.held_out_error_ = best.centred, best.error
+        means = Means.of(working, mask) if best.centred else Means.none(working.shape)
+        steps = best.steps if start is None else _budget(best.depth)
+        settings = Settings(best.depth, best.weight_decay, steps)
+        if start is not None:
+            start = Descent(start.factors, start.unit * self._size / size, 0, *np.zeros((2, 1)))
+        self._before = start
+        self._descent = descend_masked(
+            working - means.matrix,
+            mask,
+            settings,
+            rng=np.random.default_rng([seed, 2]),
+            start=start,
+        )
+        self._size: float = size
+        self.n_steps_ = self._descent.steps
+        product = size * self._descent.product
+        additive = size * means.matrix
+        self._set_results(
+            *((product.T, additive.T) if self._flipped else (product, additive)), means
+        )
+
+    def _set_results(self, product: np.ndarray, additive: np.ndarray, means: Means) -> None:
+        self.fitted_ = product + additive
+        self._shown = self.fitted_
+        if not self.fill_undetermined:
+            self._shown = np.where(self.diagnosis_.undetermined, np.nan, self.fitted_)
+        self.completed_ = np.where(self._seen, self._values, self._shown)
+        left, right = (means.columns, means.rows) if self._flipped else (means.rows, means.columns)
+        self._means = Means(self._size * means.level, self._size * left, self._size * right)
+        _, self.singular_values_, self._right = np.linalg.svd(product, full_matrices=False)
+        top = self.singular_values_[0]
+        self.rank_ = int((self.singular_values_ > 1e-3 * top).sum()) if top > 0 else 0
+        self._known: dict[bytes, int] = {}
+        for place, (row, mask) in enumerate(zip(self._values, self._seen, strict=True)):
+            self._known.setdefault(_key(row, mask), place)
+
+    def _folded_in(self, row: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """A row of its own, with the fitted rows' spread along each right factor as its prior."""
+        if not mask.any():
+            additive = self._means.level + self._means.columns
+            return additive if self.fill_undetermined else np.full(row.shape, np.nan)
+        offset = self._means.of_row(row, mask) if self.centred_ else 0.0
+        additive = self._means.level + self._means.columns + offset
+        kept = self.singular_values_ > 1e-3 * max(self.singular_values_[0], 1e-300)
+        basis = self._right[kept].T * self.singular_values_[kept] / np.sqrt(len(self._seen))
+        scale = float(np.sqrt(np.mean(basis**2))) or 1.0
+        error = self.held_out_error_
+        doubt = (error if np.isfinite(error) else 0.0) ** 2 + 1e-10 * scale**2
+        seen = basis[mask]
+        gram = seen.T @ seen + doubt * np.eye(seen.shape[1])
+        return np.asarray(additive + basis @ np.linalg.solve(gram, seen.T @ (row - additive)[mask]))
+
+    def _warn_if_lazy(self, values: np.ndarray, fresh: np.ndarray) -> None:
+        before, after = self._before, self._descent
+        if before is None:
+            return
+        moved = np.sqrt(
+            sum(np.sum((b - a) ** 2) for a, b in zip(before.factors, after.factors, strict=True))
+            / max(sum(np.sum(a**2) for a in before.factors), 1e-300)
+        )
+        if moved < _LAZY:
+            warnings.warn(
+                f"the warm start is in the lazy regime: the factors moved by {moved:.1%} of their "
+                f"size for {int(fresh.sum()):,} new entries, and keep the rank that they had; "
+                "partial_fit(X, cold=True) starts afresh",
+                LazyStartWarning,
+                stacklevel=3,
+            )
+
+
+def _budget(depth: int) -> int:
+    return SHALLOW_STEPS if depth <= 2 else DEEP_STEPS
+
+
+def _key(row: np.ndarray, mask: np.ndarray) -> bytes:
+    return np.where(mask, row, 0.0).tobytes() + np.packbits(mask).tobytes()

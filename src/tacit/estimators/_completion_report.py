@@ -1,0 +1,166 @@
+"""What a completer says and shows of itself."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tacit.draw import Axis, Figure, Heatmap, HorizontalRule, Line, Panel, Points
+
+_SHOWN = 60  # rows and columns of the map, at most
+_LISTED = 20
+
+
+def record_of(completer: Any) -> dict[str, Any]:
+    """The same as the report, as numbers for machines."""
+    diagnosis, choice = completer.diagnosis_, completer.choice_
+    return {
+        "shape": list(diagnosis.shape),
+        "observed": diagnosis.observed,
+        "components": diagnosis.components,
+        "undetermined": int(diagnosis.undetermined.sum()),
+        "expected_rank": diagnosis.expected_rank,
+        "coupling_groups": diagnosis.coupling_groups(completer.depth_),
+        "thin_rows": diagnosis.thin_rows.tolist(),
+        "thin_columns": diagnosis.thin_columns.tolist(),
+        "depth": completer.depth_,
+        "weight_decay": completer.weight_decay_,
+        "centred": completer.centred_,
+        "steps": completer.n_steps_,
+        "rank": completer.rank_,
+        "held_out_error": _number(completer.held_out_error_),
+        "held_out_entries": choice.held,
+        "deviation": choice.deviation,
+        "why": list(choice.why),
+        "tried": [
+            {
+                "depth": one.depth,
+                "weight_decay": one.weight_decay,
+                "centred": one.centred,
+                "error": one.error,
+                "steps": one.steps,
+            }
+            for one in choice.tried
+        ],
+    }
+
+
+def report_of(completer: Any) -> str:
+    """The report in Markdown."""
+    told = record_of(completer)
+    rows, columns = told["shape"]
+    diagnosis = completer.diagnosis_
+    lines = [
+        "# Completion",
+        "",
+        f"{rows:,} × {columns:,}, {told['observed']:,} entries observed ({diagnosis.density:.1%}).",
+        "",
+        "## The model",
+        "",
+        f"Depth {told['depth']}, weight decay {told['weight_decay']:g}, means "
+        f"{'removed' if told['centred'] else 'kept'}, {told['steps']:,} steps; rank {told['rank']} "
+        "(singular values above a thousandth of the largest).",
+        "",
+        *[f"- {word}." for word in told["why"]],
+    ]
+    if told["tried"]:
+        lines += ["", "| depth | decay | means removed | steps | held-out error |"]
+        lines += ["|---|---|---|---|---|"]
+        lines += [
+            f"| {one['depth']} | {one['weight_decay']:g} | {'yes' if one['centred'] else 'no'} | "
+            f"{one['steps']:,} | {one['error']:.5g} |"
+            for one in told["tried"]
+        ]
+    lines += ["", "## The pattern", "", *[f"- {word}" for word in _pattern_words(completer)]]
+    return "\n".join(lines) + "\n"
+
+
+def _pattern_words(completer: Any) -> list[str]:
+    diagnosis, depth = completer.diagnosis_, completer.depth_
+    groups = diagnosis.coupling_groups(depth)
+    words = [
+        f"The observation graph has {diagnosis.components:,} connected "
+        f"component{'s' if diagnosis.components > 1 else ''}; at depth {depth} descent keeps "
+        f"{groups:,} group{'s' if groups > 1 else ''} of entries apart.",
+        f"At least {diagnosis.expected_rank} singular values stand above gaps and noise"
+        + (
+            "."
+            if diagnosis.is_enough
+            else ": a matrix of that rank has more freedoms than there are entries."
+        ),
+    ]
+    undetermined = np.argwhere(diagnosis.undetermined)
+    if len(undetermined):
+        listed = ", ".join(f"({i}, {j})" for i, j in undetermined[:_LISTED])
+        more = f" and {len(undetermined) - _LISTED:,} more" if len(undetermined) > _LISTED else ""
+        treated = "filled by means" if completer.fill_undetermined else "left empty"
+        words.append(
+            f"{len(undetermined):,} entries cannot be determined by any method, since no chain of "
+            f"observed entries joins their row and column; {treated}: {listed}{more}."
+        )
+    else:
+        words.append("Every entry's row and column are joined by a chain of observed entries.")
+    for name, thin in (("rows", diagnosis.thin_rows), ("columns", diagnosis.thin_columns)):
+        if thin.size:
+            words.append(
+                f"{thin.size:,} of the {name} have fewer entries than the expected rank: doubt "
+                "what is filled in there."
+            )
+    return words
+
+
+def figure_of(completer: Any) -> Figure:
+    """The completed matrix, its singular values, and the held-out errors of what was tried."""
+    values = completer.singular_values_[:50]
+    count = np.arange(1, len(values) + 1)
+    panels = [
+        _map("as given", np.where(completer._seen, completer._values, np.nan)),
+        _map("completed", completer.completed_),
+        Panel(
+            "singular values of the product",
+            Axis("number"),
+            Axis("singular value", scale="log"),
+            [Line(count, values, marker="o")],
+            legend=None,
+        ),
+    ]
+    tried = completer.choice_.tried
+    if tried:
+        panels.append(_errors(completer, tried))
+    rows, columns = completer.diagnosis_.shape
+    return Figure(
+        f"Completion at depth {completer.depth_}, weight decay {completer.weight_decay_:g}",
+        panels,
+        columns=2,
+        caption=f"{rows:,} × {columns:,}, {completer.diagnosis_.density:.1%} observed. Maps show "
+        f"at most {_SHOWN} rows and columns, evenly taken.",
+    )
+
+
+def _errors(completer: Any, tried: tuple[Any, ...]) -> Panel:
+    marks: list[Any] = []
+    kinds = sorted({(one.depth, one.centred) for one in tried})
+    for colour, (depth, centred) in enumerate(kinds):
+        some = [one for one in tried if (one.depth, one.centred) == (depth, centred)]
+        label = f"depth {depth}" + (", means removed" if centred else "")
+        places = [tried.index(one) for one in some]
+        marks.append(Points(places, [one.error for one in some], label=label, colour=colour))
+    marks.append(HorizontalRule(completer.held_out_error_, label="chosen", colour="reference"))
+    ticks = {float(place): f"{one.weight_decay:g}" for place, one in enumerate(tried)}
+    y = Axis("held-out error", scale="log")
+    return Panel("what was tried", Axis("weight decay", ticks=ticks), y, marks)
+
+
+def _map(title: str, matrix: np.ndarray) -> Panel:
+    rows, columns = (
+        np.unique(np.linspace(0, size - 1, min(size, _SHOWN)).round().astype(int))
+        for size in matrix.shape
+    )
+    part = matrix[np.ix_(rows, columns)]
+    x, y = np.arange(len(columns)), np.arange(len(rows))
+    mark = Heatmap(x, y, part, label="value")
+    return Panel(title, Axis("column"), Axis("row"), [mark], legend=None)
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

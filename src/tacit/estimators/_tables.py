@@ -1,0 +1,158 @@
+"""Matrices in files: wide tables (a row a line) and long ones (row, column, value)."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit._errors import UsageError, shown
+from tacit._files import write_atomically
+
+FORMS = ("auto", "wide", "long")
+_MOST_CELLS = 200_000_000
+
+
+@dataclass(frozen=True)
+class MatrixTable:
+    """A matrix with its names, and how it stood in its file.
+
+    `corner` names the column of row names of a wide table (None: there are none), `names` the three
+    columns of a long one. `duplicates` counts the lines of a long table that repeat an entry; such
+    entries are averaged.
+    """
+
+    matrix: np.ndarray
+    rows: tuple[Any, ...]
+    columns: tuple[Any, ...]
+    form: str
+    corner: str | None = None
+    names: tuple[str, str, str] = ("row", "column", "value")
+    duplicates: int = 0
+
+
+def read_frame(path: str | os.PathLike[str]) -> Any:
+    """The table in a CSV, TSV or Parquet file, as a pandas frame; empty cells are NaN."""
+    import pandas as pd
+
+    file = Path(path)
+    if not file.is_file():
+        raise UsageError(f"{file} is not a file: give a CSV, TSV or Parquet file")
+    try:
+        if _is_parquet(file):
+            return pd.read_parquet(file).reset_index(drop=True)
+        separator = "\t" if file.suffix.lower() == ".tsv" else ","
+        return pd.read_csv(file, sep=separator, skipinitialspace=True)
+    except ImportError:
+        raise UsageError(f"{file}: Parquet needs pyarrow; pip install 'tacit[parquet]'") from None
+    except (ValueError, OSError) as error:  # parser errors and wrong encodings are ValueErrors
+        reason = " ".join(str(error).split())
+        raise UsageError(f"{file} could not be read as a table: {reason}") from None
+
+
+def read_matrix(path: str | os.PathLike[str], *, form: str = "auto") -> MatrixTable:
+    """The matrix in a file, in whichever form it stands there."""
+    if form not in FORMS:
+        raise UsageError(f"form: received {form!r}, it must be auto, wide or long")
+    frame = read_frame(path)
+    if frame.empty:
+        raise UsageError(f"{path} holds no rows: the first line is taken for a header")
+    if form == "auto":
+        form = "long" if _looks_long(frame) else "wide"
+    return _long(frame, path) if form == "long" else _wide(frame, path)
+
+
+def _looks_long(frame: Any) -> bool:
+    """Three columns, of which the first names something more than once."""
+    return frame.shape[1] == 3 and frame.iloc[:, 0].nunique() < len(frame)
+
+
+def _wide(frame: Any, path: Any) -> MatrixTable:
+    import pandas as pd
+
+    first = frame.columns[0]
+    named = str(first).startswith("Unnamed") or not pd.api.types.is_numeric_dtype(frame.iloc[:, 0])
+    named = named and frame.shape[1] > 1 and not frame.iloc[:, 0].isna().all()
+    rows = tuple(frame.iloc[:, 0]) if named else tuple(range(len(frame)))
+    body = frame.iloc[:, 1:] if named else frame
+    values = np.column_stack([_numbers(body.iloc[:, i], path) for i in range(body.shape[1])])
+    corner = ("" if str(first).startswith("Unnamed") else str(first)) if named else None
+    return MatrixTable(values, rows, tuple(map(str, body.columns)), "wide", corner)
+
+
+def _long(frame: Any, path: Any) -> MatrixTable:
+    import pandas as pd
+
+    if frame.shape[1] != 3:
+        raise UsageError(
+            f"{path} has {frame.shape[1]} columns, a long table has three: row, column, value"
+        )
+    if frame.iloc[:, :2].isna().any(axis=None):
+        line = int(np.argmax(frame.iloc[:, :2].isna().any(axis=1))) + 2
+        raise UsageError(f"{path}, line {line}: its row or column has no name")
+    values = _numbers(frame.iloc[:, 2], path)
+    i, rows = pd.factorize(frame.iloc[:, 0])
+    j, columns = pd.factorize(frame.iloc[:, 1])
+    if len(rows) * len(columns) > _MOST_CELLS:
+        raise UsageError(
+            f"{path} names {len(rows):,} rows and {len(columns):,} columns: at most "
+            f"{_MOST_CELLS:,} cells fit; complete a part of it"
+        )
+    known = ~np.isnan(values)
+    sums, counts = np.zeros((2, len(rows), len(columns)))
+    np.add.at(sums, (i[known], j[known]), values[known])
+    np.add.at(counts, (i[known], j[known]), 1)
+    matrix = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    first, second, third = map(str, frame.columns)
+    return MatrixTable(
+        matrix,
+        tuple(rows),
+        tuple(columns),
+        "long",
+        names=(first, second, third),
+        duplicates=int(known.sum() - (counts > 0).sum()),
+    )
+
+
+def _numbers(column: Any, path: Any) -> np.ndarray:
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce")
+    wrong = np.asarray(numbers.isna() & column.notna())
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise UsageError(
+            f"{path}, line {place + 2}, column {column.name!r}: received "
+            f"{shown(str(column.iloc[place]))}, it must be a number, or empty where it is missing"
+        )
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def write_matrix(path: str | os.PathLike[str], table: MatrixTable, matrix: np.ndarray) -> None:
+    """Write a matrix in the form and with the names of a table; NaN is an empty cell."""
+    import io
+
+    import pandas as pd
+
+    if table.form == "wide":
+        frame = pd.DataFrame(matrix, columns=list(table.columns))
+        if table.corner is not None:
+            frame.insert(0, table.corner, list(table.rows), allow_duplicates=True)
+    else:
+        i, j = np.indices(matrix.shape).reshape(2, -1)
+        named = [np.array(part, dtype=object) for part in (table.rows, table.columns)]
+        parts = (named[0][i], named[1][j], matrix.ravel())
+        frame = pd.DataFrame(dict(zip(table.names, parts, strict=True))).infer_objects()
+    file = Path(path)
+    if _is_parquet(file):
+        content = io.BytesIO()
+        frame.to_parquet(content, index=False)
+        write_atomically(file, content.getvalue())
+        return
+    separator = "\t" if file.suffix.lower() == ".tsv" else ","
+    write_atomically(file, frame.to_csv(index=False, sep=separator).encode())
+
+
+def _is_parquet(file: Path) -> bool:
+    return file.suffix.lower() in (".parquet", ".pq")
