@@ -1,9 +1,14 @@
 """Measured records of inputs and outputs, in units of their own deviation."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from tacit.estimators._linear_system import LinearSystem
+
+if TYPE_CHECKING:
+    from tacit.estimators._block_model import BlockModel
 
 Floats = np.ndarray
 
@@ -18,9 +23,37 @@ class Scale:
     output_unit: Floats
 
     @classmethod
-    def of(cls, U: Floats, Y: Floats) -> "Scale":
-        """Means and deviations of all samples."""
-        return cls(U.mean(axis=0), _unit(U), Y.mean(axis=0), _unit(Y))
+    def of(cls, U: Floats, Y: Floats, *, at_rest: bool = False) -> "Scale":
+        """Means and deviations of all samples; at rest the means are zero."""
+        keep = 0.0 if at_rest else 1.0
+        return cls(keep * U.mean(axis=0), _unit(U), keep * Y.mean(axis=0), _unit(Y))
+
+    def records(self, U: list[Floats], Y: list[Floats], *, at_rest: bool = False) -> "Records":
+        """Measured records in these units."""
+        return Records.of(
+            [(one - self.input_mean) / self.input_unit for one in U],
+            [(one - self.output_mean) / self.output_unit for one in Y],
+            at_rest=at_rest,
+        )
+
+    def system(self, model: "BlockModel", inputs: int, step: float) -> LinearSystem:
+        """A model of scaled records as a system in the units of the data."""
+        out, into = self.output_unit[:, None], self.input_unit
+        return LinearSystem(
+            A=model.A,
+            B=model.B[:, :inputs] / into,
+            C=out * model.C,
+            D=out * model.D[:, :-1] / into,
+            input_level=self.input_mean,
+            output_level=self.output_mean + self.output_unit * model.D[:, -1],
+            step=step,
+        )
+
+    def of_matrices(self, system: Any) -> LinearSystem:
+        """A system (A, B, C, D) of scaled records in the units of the data."""
+        A, B, C, D = system
+        out, into = self.output_unit[:, None], self.input_unit
+        return LinearSystem(A, B / into, out * C, out * D / into, self.input_mean, self.output_mean)
 
 
 def _unit(values: Floats) -> Floats:
@@ -42,13 +75,13 @@ class Records:
     inputs: int
 
     @classmethod
-    def of(cls, U: list[Floats], Y: list[Floats]) -> "Records":
+    def of(cls, U: list[Floats], Y: list[Floats], *, at_rest: bool = False) -> "Records":
         """From scaled inputs and outputs, one array a record."""
         driven = []
         for number, one in enumerate(U):
             drive = np.zeros((len(one) + 1, one.shape[1] + len(U)))
             drive[1:, : one.shape[1]] = one
-            drive[0, one.shape[1] + number] = 1.0
+            drive[0, one.shape[1] + number] = 0.0 if at_rest else 1.0
             driven.append(drive)
         return cls(tuple(driven), tuple(Y), U[0].shape[1])
 
