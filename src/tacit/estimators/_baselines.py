@@ -105,30 +105,14 @@ def held_out_error(system: LinearSystem, train: Any, test: Any) -> float:
     return value if np.isfinite(value) else np.inf
 
 
-def compared(identifier: Any, held_out: float) -> dict[str, Any]:
-    """Errors, orders and stability of all methods; see `LinearSystemIdentifier.compare`."""
-    from sklearn.base import clone
-
-    if not 0 < held_out < 1:
-        raise ValueError(f"held_out: received {held_out!r}, it must lie between 0 and 1")
-    train, test = [], []
-    for U, Y in zip(*identifier._data, strict=True):
-        cut = len(U) - int(round(held_out * len(U)))
-        train.append((U[:cut], Y[:cut]))
-        test.append((U[cut:], Y[cut:]))
-    if min(len(U) for U, _ in train) < 2 or min(len(U) for U, _ in test) < 1:
-        raise ValueError(
-            f"held_out: received {held_out!r}, which leaves a record without a beginning or an end"
-        )
-    labels = np.repeat(np.arange(len(train)), [len(U) for U, _ in train])
-    own = clone(identifier).fit(
-        np.concatenate([U for U, _ in train]), np.concatenate([Y for _, Y in train]), records=labels
-    )
+def compared(own: Any, test: list[tuple[Floats, Floats]]) -> dict[str, Any]:
+    """Errors, orders and stability of a fitted identifier and of the baselines, beyond its data."""
+    train = list(zip(*own._data, strict=True))
     systems = {"tacit": own.system_}
-    scale, most = own.scale_, max((one.order for one in own.choice_.tried), default=0)
+    most = max(1, *(one.order for one in own.choice_.tried))
     for name, method in BASELINES.items():
         with contextlib.suppress(np.linalg.LinAlgError, ValueError):
-            systems[name] = scale.of_matrices(method(own._records, max(most, 1)))
+            systems[name] = own.scale_.of_matrices(method(own._records, most))
     return {
         name: {
             "order": system.order,
@@ -137,3 +121,21 @@ def compared(identifier: Any, held_out: float) -> dict[str, Any]:
         }
         for name, system in systems.items()
     }
+
+
+def held_out_parts(
+    data: tuple[list[Floats], list[Floats]], held_out: float
+) -> tuple[list[tuple[Floats, Floats]], list[tuple[Floats, Floats]]]:
+    """The beginning and the end of each record."""
+    if isinstance(held_out, bool) or not 0 < held_out < 1:
+        raise ValueError(f"held_out: received {held_out!r}, it must lie between 0 and 1")
+    train, test = [], []
+    for U, Y in zip(*data, strict=True):
+        cut = len(U) - round(held_out * len(U))
+        train.append((U[:cut], Y[:cut]))
+        test.append((U[cut:], Y[cut:]))
+    if min(len(U) for U, _ in train) < 2 or min(len(U) for U, _ in test) < 1:
+        raise ValueError(
+            f"held_out: received {held_out!r}, which leaves a record without a beginning or an end"
+        )
+    return train, test

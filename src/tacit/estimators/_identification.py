@@ -3,25 +3,18 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.estimators._identification_input import check_parameters, largest_order, measured
-from tacit.estimators._linear_system import LinearSystem
+from tacit.estimators._look_ahead import looked_ahead
 from tacit.estimators._records import Records, Scale, parts
-from tacit.estimators._system_orders import (
-    as_matrices,
-    candidates,
-    choose_order,
-    starts_of,
-    static,
-)
+from tacit.estimators._system_orders import Start, candidates, choose_order, starts_of
 from tacit.estimators._validation import validated
 
 if TYPE_CHECKING:
     from tacit.draw import Figure
-    from tacit.estimators._block_model import BlockModel
 
 
 class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -109,18 +102,21 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         records = self.scale_.records(U, Y, at_rest=self.at_rest)
         top = largest_order(self, records)
         orders = range(top + 1) if self.order is None else [self.order]
-        wide = None
-        if self.width and top:
-            from tacit.estimators._gradient_start import descended
-
-            wide = descended(records, width=self.width, seed=seed)
         known = getattr(self, "_response", None)
         if known is not None:
             known = known * self.scale_.input_unit / self.scale_.output_unit[:, None]
-        tried = candidates(records, orders, starts_of(records, wide, known))
-        if not tried:
-            tried = candidates(records, [0], {})
+
+        def starts(some: Records) -> dict[str, Start]:
+            if not (self.width and top):
+                return starts_of(some, None, known)
+            from tacit.estimators._gradient_start import descended
+
+            return starts_of(some, descended(some, width=self.width, seed=seed), known)
+
+        tried = candidates(records, orders, starts(records)) or candidates(records, [0], {})
         self.choice_ = choose_order(records, tried, seed=seed)
+        if self.order is None and known is None:
+            self.choice_ = looked_ahead(self.choice_, records, starts)
         self._records = records
         self.order_, self.order_interval_ = self.choice_.chosen.order, self.choice_.interval
         self.system_ = self.scale_.system(self.choice_.chosen.model, records.inputs, self.step)
@@ -146,10 +142,23 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Ours and each baseline choose their orders on the beginning alone; the state at the boundary
         comes from there too. Errors are relative to the deviation of the outputs.
         """
+        from tacit.estimators._baselines import compared, held_out_parts
+
+        check_is_fitted(self)
+        train, test = held_out_parts(self._data, held_out)
+        labels = np.repeat(np.arange(len(train)), [len(U) for U, _ in train])
+        inputs, outputs = (np.concatenate(some) for some in zip(*train, strict=True))
+        return compared(clone(self).fit(inputs, outputs, records=labels), test)
+
+    def compare_on(self, X: Any, y: Any) -> dict[str, Any]:
+        """The same on samples that follow the last record, which nothing was fitted to."""
         from tacit.estimators._baselines import compared
 
         check_is_fitted(self)
-        return compared(self, held_out)
+        if len(self._data[0]) != 1:
+            raise ValueError("X: one record can go on, but several were fitted; use compare")
+        U, Y = measured(clone(self), X, y)
+        return compared(self, [(U, Y)])
 
     def report(self) -> str:
         """Order, poles, noise floor, memory and length of the record, in Markdown."""

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class OrderChoice:
     floor: float
     effective: float
     best: int  # the order that the criterion alone would take
+    ahead: dict[int, float] = field(default_factory=dict)  # errors of each order on the last third
 
     @property
     def identifiable(self) -> bool:
