@@ -10,6 +10,8 @@ class UsageError(ValueError):
 
 def shown(value: object) -> str:
     """What was received as a sentence quotes it: on one line, and not too long for it."""
+    if type(value).__module__ == "numpy" and not getattr(value, "shape", True):
+        value = value.item() if hasattr(value, "item") else value  # 0, not np.int64(0)
     huge = isinstance(value, int) and abs(value) >= 10**100  # Python would not even write it
     words = "an integer of more than 100 digits" if huge else repr(value)
     return words if len(words) <= 100 else f"{words[:60]}… ({len(words)} characters)"

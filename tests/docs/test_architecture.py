@@ -18,7 +18,7 @@ from pathlib import Path
 import tacit
 root = Path(tacit.__file__).parent
 within = str(root)
-profile = cProfile.Profile()
+profile = cProfile.Profile(subcalls=False, builtins=False)
 from tacit.cli import main
 sizes = ["--set", "length=10,11", "--set", "teacher=well-conditioned", "--seeds", "1"]
 sizes += ["--set", "method=adam,flow"]

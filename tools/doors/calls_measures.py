@@ -57,6 +57,10 @@ CALLS = {
     "stable_rank": call(matrix=MATRIX),
     "stable_rank_from_singular_values": call(values=VALUES),
     "stable_ranks": call(spectra=np.stack([VALUES, VALUES])),
+    "mean_tail_errors": call(
+        "", {"differences": DIVERGED}, "an output that overflowed is infinitely wrong",
+        differences=np.stack([[RESPONSE, RESPONSE**1.1]]), lengths=np.array([3]),
+    ),
     "tail_errors": call(
         "", {"responses": DIVERGED, "targets": DIVERGED}, "relative to a tail that vanishes",
         responses=np.stack([[RESPONSE, RESPONSE**1.1]]), targets=np.stack([RESPONSE**1.2]),

@@ -81,6 +81,10 @@ CALLS = {
     "Pattern.block_diagonal": call(blocks=2, block_size=2),
     "Pattern.random": call(rows=3, columns=3, count=4, key=KEY),
     "Pattern.nested": call(rows=3, columns=3, counts=[2, 4], key=KEY),
+    "MaskedTargets": call(responses=normal(2, 4, 1, 1), lengths=np.array([2, 3]), padding=2),
+    "MaskedTargets.fresh_data_loss": call(
+        self=problems.MaskedTargets(normal(2, 4, 1, 1), np.array([2, 3]), 2), sequences=3
+    ),
     "PopulationLoss": call(target=RESPONSE, mask=WEIGHTS),
     "PopulationLoss.of": call(teacher=LINEAR, length=3, longest=5),
     "PopulationLoss.loss": call(self=problems.PopulationLoss.of(LINEAR, 3), model=LINEAR),
@@ -133,6 +137,7 @@ CALLS = {
     "low_rank_matrix": call(rows=3, columns=4, rank=2, dtype=np.float64, key=KEY),
     "lying_teacher": call(teacher=LINEAR, length=2, wrong=normal(3)),
     "memoryless_teacher": call(weight=0.7),
+    "mode_response": call(teacher="two", lags=4),
     "named_teacher": call(name="even", order=3, key=KEY),
     "outputs": call("", None, "JAX carries what overflows along", model=LINEAR, inputs=DATA),
     "random_rnn_response": call(units=4, inputs=1, nu_w=0.5, length=3, rng=Fresh(_rng)),
@@ -144,6 +149,7 @@ CALLS = {
     "spread_weights": call(order=3, channels=2),
     "step_weights": call(length=2, until=3, longest=5),
     "teacher_responses": call(make=_teacher, seeds=np.array([0, 1]), lags=3),
+    "wave_response": call(teacher="fast", horizon=5, width=3),
     "weighted_population_loss": call(target=normal(4, 1, 1), weights=np.ones(4)),
     "with_noise": call(y=normal(3, 4), decibels=10.0, rng=Fresh(_rng)),
 }  # fmt: skip

@@ -35,6 +35,7 @@ from tacit.measures._responses import (
     extrapolation_error,
     hankel,
     hankel_singular_values,
+    mean_tail_errors,
     tail_errors,
 )
 from tacit.measures._rotation import kernel_rotation, relative_change
@@ -64,6 +65,7 @@ __all__ = [
     "largest_lyapunov_exponent",
     "leading_real_parts",
     "mean_layer_ranks",
+    "mean_tail_errors",
     "numerical_rank",
     "numerical_rank_from_singular_values",
     "outlying_eigenvalues",

@@ -126,3 +126,22 @@ def tail_errors(
         errors.append(error)
         relative.append(np.divide(error, scale, out=np.full_like(error, np.inf), where=scale > 0))
     return np.stack(errors, axis=2), np.stack(relative, axis=2)
+
+
+@door(answer="any", differences=real(3, finite=False), lengths=each(whole()))
+def mean_tail_errors(
+    differences: Float[np.ndarray, "lane input step"], lengths: np.ndarray
+) -> Float[np.ndarray, " lane"]:
+    """ℓ∞ of each lane's outputs less its teacher's over the steps from k on, mean over inputs.
+
+    Where an output overflowed the error is infinite.
+    """
+    if len(lengths) != len(differences):
+        raise ValueError(
+            f"lengths: received {len(lengths)}, there must be one for each of the "
+            f"{len(differences)} lanes"
+        )
+    later = np.arange(np.shape(differences)[-1]) >= np.asarray(lengths)[:, None]
+    worst = np.max(np.where(later[:, None], np.abs(differences), 0), axis=-1)
+    errors = np.mean(worst, axis=-1)
+    return np.where(np.isnan(errors), np.inf, errors)

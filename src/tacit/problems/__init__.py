@@ -12,7 +12,9 @@ from tacit.problems._lag_weights import (
     weighted_population_loss,
 )
 from tacit.problems._linear_data import LinearDataLoss, LinearSampledLoss, second_moment_root
+from tacit.problems._masked_targets import MaskedTargets
 from tacit.problems._memoryless_teachers import linear_teacher, memoryless_teacher
+from tacit.problems._named_responses import mode_response, wave_response
 from tacit.problems._outputs import outputs
 from tacit.problems._pattern import Pattern
 from tacit.problems._population import PopulationLoss
@@ -52,6 +54,7 @@ __all__ = [
     "LinearDataLoss",
     "LinearSampledLoss",
     "Mante",
+    "MaskedTargets",
     "MatrixCompletion",
     "Pattern",
     "PopulationLoss",
@@ -79,6 +82,7 @@ __all__ = [
     "low_rank_matrix",
     "lying_teacher",
     "memoryless_teacher",
+    "mode_response",
     "named_teacher",
     "outputs",
     "random_rnn_response",
@@ -91,6 +95,7 @@ __all__ = [
     "spread_weights",
     "step_weights",
     "teacher_responses",
+    "wave_response",
     "weighted_population_loss",
     "with_noise",
 ]

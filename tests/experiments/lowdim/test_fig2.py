@@ -8,7 +8,9 @@ import xarray
 from tacit.experiments import UsageError
 from tacit.experiments.lowdim.fig2a import Fig2a
 from tacit.experiments.lowdim.fig2b import Fig2b, gap_over
-from tacit.experiments.lowdim.gru import mean_tail_error, target_response, train_teachers
+from tacit.experiments.lowdim.gru import train_teachers
+from tacit.measures import mean_tail_errors
+from tacit.problems import wave_response
 from tacit.reproduction import reproduce
 
 
@@ -42,14 +44,14 @@ def test_errors_are_taken_after_the_training_length_and_averaged_over_inputs():
     theirs[1, :, 1] = 9.0  # before k = 4, so it does not count
     theirs[1, 0, 4] = 4.0
     lengths = np.array([2, 4])
-    np.testing.assert_allclose(mean_tail_error(theirs, lengths), [2.0, 2.0])
-    np.testing.assert_allclose(mean_tail_error(np.full_like(theirs, 0.5), lengths), 0.5)
-    overflowed = mean_tail_error(np.full_like(theirs, np.nan), lengths)
+    np.testing.assert_allclose(mean_tail_errors(theirs, lengths), [2.0, 2.0])
+    np.testing.assert_allclose(mean_tail_errors(np.full_like(theirs, 0.5), lengths), 0.5)
+    overflowed = mean_tail_errors(np.full_like(theirs, np.nan), lengths)
     assert np.isinf(overflowed).all()  # infinitely wrong
 
 
 def test_a_teacher_follows_its_response_to_an_impulse():
-    target = target_response("fast", 20, 3)
+    target = wave_response("fast", 20, 3)
     keys = [jax.random.key(seed) for seed in (0, 1)]
     teachers, loss = train_teachers(target, 3, steps=300, keys=keys)
     assert (loss < 0.2).all()
@@ -59,10 +61,10 @@ def test_a_teacher_follows_its_response_to_an_impulse():
 
 
 def test_targets_are_what_the_docstring_says():
-    delay = target_response("delay", 20, 4)
+    delay = wave_response("delay", 20, 4)
     assert delay[3] == 1
     assert np.count_nonzero(delay) == 1
-    slow, fast = (target_response(name, 100, 10) for name in ("slow", "fast"))
+    slow, fast = (wave_response(name, 100, 10) for name in ("slow", "fast"))
     assert slow[0] == fast[0] == 1
     assert np.abs(slow[50:]).max() > 0.1 > 1e-3 > np.abs(fast[50:]).max()
 

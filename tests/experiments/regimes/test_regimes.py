@@ -11,10 +11,11 @@ import xarray
 
 from tacit.experiments.regimes.border import Border
 from tacit.experiments.regimes.map import Map
-from tacit.experiments.regimes.regime import ORDERS, border, teacher_response
+from tacit.experiments.regimes.regime import ORDERS, border
 from tacit.experiments.regimes.rotation import Rotation
 from tacit.experiments.regimes.width import Width
 from tacit.measures import hankel, numerical_rank
+from tacit.problems import mode_response
 from tacit.reproduction import find_experiment, load_reference, reproduce
 from tacit.theory.regimes import extrapolation_scale, kappa, kernel_response, wide_error
 
@@ -45,7 +46,7 @@ def test_it_runs_and_is_drawn(runs, name):
 def test_the_kernel_corner_of_the_map_is_the_kernels_filter(runs):
     """Small γ₀: the trained lags are learned, those after are left alone."""
     corner = runs["map"].dataset.sel({"gamma0": 0.03, "length": 8, "seed": 100})
-    limit = kernel_response(teacher_response("modes", 38), np.inf, length=8, nu_w=0.5)
+    limit = kernel_response(mode_response("modes", 38), np.inf, length=8, nu_w=0.5)
     learned = corner["response"].values
     np.testing.assert_allclose(learned[:8], limit[:8], atol=0.05)
     assert np.abs(learned[8:]).max() < 0.35  # at n = 32 off-diagonal entries of G leak a little
@@ -57,7 +58,7 @@ def test_the_kernel_corner_of_the_map_is_the_kernels_filter(runs):
 
 def test_kappa_is_stored_as_the_theory_has_it(runs):
     data = runs["map"].dataset
-    target = teacher_response("modes", 38)
+    target = mode_response("modes", 38)
     for k in data["length"].values:
         expected = kappa(target, data["gamma0"].values, length=int(k), nu_w=0.5)
         found = data["kappa"].sel({"length": k, "seed": 101}).transpose("gamma0").values
@@ -67,7 +68,7 @@ def test_kappa_is_stored_as_the_theory_has_it(runs):
 def test_the_limit_is_stored_as_the_theory_has_it(runs):
     data = runs["map"].dataset.sel({"length": 8, "gamma0": 0.3, "seed": 100})
     given = {"length": 8, "nu_w": 0.5}
-    target = teacher_response("modes", 32)
+    target = mode_response("modes", 32)
     np.testing.assert_allclose(data["wide_error"], wide_error(target, 0.3, **given), rtol=1e-12)
     np.testing.assert_allclose(data["chi"], 0.3 / extrapolation_scale(target, **given), rtol=1e-12)
     # Errors differ by no more than the responses do.
@@ -87,7 +88,7 @@ def test_the_flow_is_that_of_all_parameters(runs):
             rows.append(matrix @ rows[-1])
         return np.array(rows)
 
-    start, target = states(M, f, 38) @ c, teacher_response("modes", 8)
+    start, target = states(M, f, 38) @ c, mode_response("modes", 8)
     later = np.add.outer(np.arange(8), np.arange(8)) + 1
     for _ in range(3000):
         q, p = states(M, f), states(M.T, c)
@@ -101,7 +102,7 @@ def test_the_flow_is_that_of_all_parameters(runs):
 
 def test_teachers_have_the_order_they_are_said_to_have():
     for name, order in ORDERS.items():
-        response = teacher_response(name, 40)
+        response = mode_response(name, 40)
         assert numerical_rank(hankel(response), tolerance=1e-6) == order
         assert 0.99 < response[0] < 1.01
 
@@ -114,14 +115,14 @@ def test_the_borders_on_the_page_are_those_of_the_theory(nu_w):
     assert (int(order), int(k)) == (ORDERS["modes"], 2 * ORDERS["modes"] + 2)
     found = border("modes", int(k), nu_w, 24, 2e-3)
     np.testing.assert_allclose(found, float(scale), rtol=0.03)
-    there = kappa(teacher_response("modes", int(k)), found, length=int(k), nu_w=nu_w)
+    there = kappa(mode_response("modes", int(k)), found, length=int(k), nu_w=nu_w)
     np.testing.assert_allclose(there, float(norm), rtol=0.05)
 
 
 def test_errors_and_ranks_of_known_responses():
     judge = Map().judge
     length = np.array([5, 9, 5])
-    target = np.stack([teacher_response(name, 38) for name in ("modes", "modes", "delay")])
+    target = np.stack([mode_response(name, 38) for name in ("modes", "modes", "delay")])
     filter_ = np.where(np.arange(38) < length[:, None], target, 0)
     found = judge(filter_, target, length)
     np.testing.assert_allclose(found["error"], [1, 1, np.inf])
@@ -293,7 +294,7 @@ def test_what_is_chance_in_the_rotation():
 
 def test_a_teacher_by_another_name():
     with pytest.raises(ValueError, match="teacher: received 'none', it must be one of modes, two"):
-        teacher_response("none", 3)
+        mode_response("none", 3)
 
 
 def test_the_verdicts_that_matter_are_decided():

@@ -17,14 +17,13 @@ from tacit.experiments import Batch, Variable, fixed, swept
 from tacit.experiments.lowdim.lengths import (
     FLOW_STEPS,
     METHODS,
-    MaskedTargets,
     RandomTeachers,
     gauss_newton_flow,
     training_lengths,
 )
 from tacit.measures import hankel_singular_values
 from tacit.models import Diagonal, random_linear_rnns
-from tacit.problems import TEACHER_NAMES, named_teacher, teacher_responses
+from tacit.problems import TEACHER_NAMES, MaskedTargets, named_teacher, teacher_responses
 
 LOSSES = {"population": "population loss", "empirical": "fixed data"}
 HANKEL_LAGS = 20
@@ -73,9 +72,9 @@ class BalancedExperiment(RandomTeachers):
         taught = self.teacher_seeds(seeds)
         responses = teacher_responses(teacher, taught, lags=max(self.horizons))
         targets = MaskedTargets(responses, lengths, padding=20)
-        loss: Lanes[Any] = targets.population_loss()
+        loss: Lanes[Any] = Lanes(targets.population_loss())
         if batch.one("loss") == "empirical":
-            loss = targets.fixed_data_loss(self.sequences, seeds)
+            loss = Lanes(targets.fixed_data_loss(self.sequences, seeds))
         scales, keys = batch.column("scale"), lane_keys(1, seeds, lengths).tree
         students = Lanes(
             random_linear_rnns(Diagonal, width, scale=scales, balanced=True, keys=keys)

@@ -15,9 +15,15 @@ from numpy.typing import ArrayLike
 from tacit.descent import Lanes, LevenbergMarquardt, Stop, descend, lane_keys
 from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, VerticalRule, median_lines
 from tacit.experiments import Batch, Claims, Variable, at, fixed, swept
-from tacit.experiments.lowdim.lengths import LengthsExperiment, MaskedTargets, training_lengths
+from tacit.experiments.lowdim.lengths import LengthsExperiment, training_lengths
 from tacit.models import Diagonal, random_linear_rnns
-from tacit.problems import balanced_teacher, even_spectrum, spread_weights, teacher_responses
+from tacit.problems import (
+    MaskedTargets,
+    balanced_teacher,
+    even_spectrum,
+    spread_weights,
+    teacher_responses,
+)
 from tacit.theory.lowdim import threshold
 
 NARROW = (
@@ -67,7 +73,7 @@ class Fig1aMimo(LengthsExperiment):
         )
         responses = teacher_responses(lambda key: teacher, seeds, lags=max(self.horizons))
         targets = MaskedTargets(responses, lengths, padding=2)
-        loss = targets.population_loss()
+        loss = Lanes(targets.population_loss())
         students = random_linear_rnns(
             Diagonal,
             self.width,

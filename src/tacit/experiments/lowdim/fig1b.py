@@ -23,11 +23,10 @@ from tacit.experiments import Batch, Claims, at, fixed, swept
 from tacit.experiments.lowdim.lengths import (
     ITERATES,
     LengthsExperiment,
-    MaskedTargets,
     training_lengths,
 )
 from tacit.models import Dense, random_linear_rnns
-from tacit.problems import delay_teacher, teacher_responses
+from tacit.problems import MaskedTargets, delay_teacher, teacher_responses
 
 LOSSES = {"empirical": "fresh batches", "population": "population loss"}
 AVERAGE = 10  # steps in the moving average by which a run on fresh batches is stopped
@@ -71,7 +70,7 @@ class Fig1b(LengthsExperiment):
         fresh, adam = batch.one("loss") == "empirical", optax.adam(1.0)
         result = descend(
             Lanes(random_linear_rnns(Dense, width, scale=scale, keys=keys.tree)),
-            targets.fresh_data_loss(self.sequences) if fresh else targets.population_loss(),
+            Lanes(targets.fresh_data_loss(self.sequences) if fresh else targets.population_loss()),
             Averaged(adam, steps=AVERAGE) if fresh else adam,
             rate=self.adam_rate,
             stop=Stop(self.steps, loss=self.goal),
@@ -80,7 +79,7 @@ class Fig1b(LengthsExperiment):
         )
         stored = {**self.measured(targets, result), "steps_taken": result.steps}
         if fresh:  # what is stored is the population loss all the same
-            stored["train_loss"] = targets.losses_of((result.model, result.best))
+            stored["train_loss"] = targets.losses_of((result.model.tree, result.best.tree))
         return stored
 
     def claims(self, runs: xarray.Dataset) -> Claims:

@@ -26,6 +26,7 @@ from tacit.experiments.lowdim.lengths import AS_IN_THE_PAPER, claim_transition, 
 HIGH, JUMP = 0.3, 10.0  # a high error and a jump, as for linear students in fig1a and b
 PAPER_SEEDS = 10
 COLOURS = {"slow": 0, "fast": 1, "delay": 2}
+LOOK = (("asked", "target", "dotted"), ("learned", "teacher_response", "solid"))
 
 REVEALS = (
     "white input of any length reveals much of a teacher that is not silent: the error falls from "
@@ -43,7 +44,7 @@ class Fig2a(GRUExperiment):
         "smoke": SMOKE,
         "quick": QUICK | dict(length=(4, 8, 12, 20), longest=20),
         "paper": {},
-        "gpu": dict(teacher=LITERAL, width=(200, 500)),  # "qualitatively identical", section 5.3
+        "gpu": dict(teacher=LITERAL, width=(200, 500), length=(10, 20, 50, 70), seed=range(7)),
     }
 
     def claims(self, runs: xarray.Dataset) -> Claims:
@@ -52,40 +53,31 @@ class Fig2a(GRUExperiment):
         every, absolute = self.counted(last, "relative_error"), self.counted(last, "error")
         for width in self.width:
             for teacher in self.teacher:
-                of, setting = {"teacher": teacher, "width": width}, f"{teacher}, {width} units"
+                of = {"teacher": teacher, "width": width}
                 claim_transition(
                     claim,
                     absolute.sel(of),
                     every.sel(of),
                     edge=4 * size,
-                    setting=setting,
+                    setting=f"{teacher}, {width} units",
                     reasons={} if teacher == "delay" else {"worse": REVEALS},
-                    parts=["low", "worse", "better"],
                 )
         errors = every.isel(width=0)
         for teacher in self.teacher:
             error = errors.sel(teacher=teacher).sortby("length")
-            words, silent = f"Students of the {TEACHERS[teacher]}, {size} units", teacher == "delay"
+            words = f"Students of the {TEACHERS[teacher]}, {size} units"
             above = error.where(error["length"] > 4 * size).max("length")
-            claim.median(
-                f"{teacher}: tenfold from the size to four times it",
-                at(error, length=size) / above,
-                at_least=JUMP,
-                says=f"{words}, have at k = {size}, its size, at least ten times the error of "
-                f"every k > {4 * size}, four times its size.",
-                place="(ours)",
-                fails_because="" if silent else REVEALS,
-            )
             falls = error.shift(length=1) / error  # NaN at the first length, which has no other
-            claim.median(
-                f"{teacher}: jump",
-                falls.max("length"),
-                at_least=JUMP,
-                says=f"{words}, have an error that falls at least tenfold between some two "
-                "neighbouring lengths of the grid.",
-                place="(ours)",
-                fails_because="" if silent else REVEALS,
-            )
+            for name, ratio, says in (
+                ("tenfold from the size to four times it", at(error, length=size) / above,
+                 f"at k = {size}, its size, at least ten times the error of every k > {4 * size}, "
+                 "four times its size."),
+                ("jump", falls.max("length"), "an error that falls at least tenfold between some "
+                 "two neighbouring lengths of the grid."),
+            ):  # fmt: skip
+                claim.median(f"{teacher}: {name}", ratio, at_least=JUMP, place="(ours)",
+                             says=f"{words}, have {says}",
+                             fails_because="" if teacher == "delay" else REVEALS)  # fmt: skip
         if "delay" in self.teacher:
             error, place = errors.sel(teacher="delay"), "section 5.2, for linear students (ours)"
             beyond = min((k for k in self.length if k > 2 * size), default=0)
@@ -132,25 +124,22 @@ class Fig2a(GRUExperiment):
                 if not place:
                     look = {"label": "its iterate of lowest loss", "style": "dotted"}
                     marks += median_lines(best, "length", colour=colour, band=False, **look)
-            kinds, counts = np.unique(of["outcome"].values, return_counts=True)
-            ends = [f"{n} {word or 'missing'}" for word, n in zip(kinds, counts, strict=True)]
+            kinds = zip(*np.unique(of["outcome"].values, return_counts=True), strict=True)
+            note = "runs: " + ", ".join(f"{n} {word or 'missing'}" for word, n in kinds)
             error_axis = Axis("relative error after step k", scale="log")
-            note = f"runs: {', '.join(ends)}"
             panels.append(Panel(TEACHERS[teacher], k, error_axis, marks, note=note))
         first = runs.isel(width=0)
         loss = first["train_loss"].sel(iterate="last") / first["power"]
         gate = HorizontalRule(self.gate, label="runs above do not count")
         losses = median_lines(loss, "length", by="teacher", colour=COLOURS)
         loss_axis = Axis("training loss / teacher's power", scale="log")
-        one, responses = first.isel(length=0, seed=0), []
+        one, responses = first.isel(length=0, seed=0), list[Mark]()
         for teacher in self.teacher:
-            for name, words, style in (
-                ("target", "asked", "dotted"),
-                ("teacher_response", "learned", "solid"),
-            ):
-                label, y = f"{teacher}, {words}", one[name].sel(teacher=teacher)
-                colour = COLOURS[teacher]
-                responses.append(Line(y["step"], y, label=label, colour=colour, style=style))
+            for words, name, style in LOOK:
+                y, label = one[name].sel(teacher=teacher), f"{teacher}, {words}"
+                responses.append(
+                    Line(y["step"], y, label=label, colour=COLOURS[teacher], style=style)
+                )
         loud = first["teacher_rms"].isel(length=0)
         loud = loud.assign_coords(step=loud["step"] + 1)
         power = median_lines(loud, "step", by="teacher", colour=COLOURS, marker=None)

@@ -24,13 +24,12 @@ from tacit.experiments.lowdim.lengths import (
     NEARLY_KNOWN,
     PUBLISHED,
     TEACHERS,
-    MaskedTargets,
     RandomTeachers,
     gauss_newton_flow,
     training_lengths,
 )
 from tacit.models import Dense, random_linear_rnns
-from tacit.problems import TEACHER_NAMES, named_teacher, teacher_responses
+from tacit.problems import TEACHER_NAMES, MaskedTargets, named_teacher, teacher_responses
 
 BOTH = ("adam", "flow")
 CONDITIONING = (
@@ -77,7 +76,7 @@ class Fig3a(RandomTeachers):
             "flow": (flow, None, FLOW_STEPS),
         }
         method, rate, steps = descents[batch.one("method")]
-        loss, stop = targets.population_loss(), Stop(steps, loss=self.goal)
+        loss, stop = Lanes(targets.population_loss()), Stop(steps, loss=self.goal)
         result = descend(students, loss, method, rate=rate, stop=stop, title=batch.label)
         return self.measured(targets, result)
 

@@ -19,12 +19,11 @@ from tacit.draw import Figure, median_lines
 from tacit.experiments import Batch, Claims, at, fixed, swept
 from tacit.experiments.lowdim.lengths import (
     ITERATES,
-    MaskedTargets,
     RandomTeachers,
     training_lengths,
 )
 from tacit.models import Dense, random_linear_rnns
-from tacit.problems import random_unbalanced_teacher, teacher_responses
+from tacit.problems import MaskedTargets, random_unbalanced_teacher, teacher_responses
 
 QUIET = (
     "these teachers have eigenvalues near 0.1 and answer almost nothing beyond 2d̂ lags: zero is "
@@ -63,7 +62,7 @@ class Fig3b(RandomTeachers):
         scale, keys = self.gain / math.sqrt(width), lane_keys(1, seeds, lengths)
         result = descend(
             Lanes(random_linear_rnns(Dense, width, scale=scale, keys=keys.tree)),
-            targets.population_loss(),
+            Lanes(targets.population_loss()),
             optax.adam(1.0),
             rate=self.adam_rate,
             stop=Stop(self.steps, loss=self.goal),

@@ -27,14 +27,13 @@ from tacit.experiments.lowdim.lengths import (
     NEARLY_KNOWN,
     PUBLISHED,
     TEACHERS,
-    MaskedTargets,
     RandomTeachers,
     gauss_newton_flow,
     training_lengths,
 )
 from tacit.measures import extrapolation_error, settling_point
 from tacit.models import Dense, random_linear_rnns
-from tacit.problems import TEACHER_NAMES, named_teacher, teacher_responses
+from tacit.problems import TEACHER_NAMES, MaskedTargets, named_teacher, teacher_responses
 from tacit.theory.lowdim import prony
 
 METHODS = {"adam": "Adam, decaying rate", "flow": "gradient flow"}
@@ -111,7 +110,7 @@ class Fig4(RandomTeachers):
         method, rate, steps = descents[batch.one("method")]
         result = descend(
             students,
-            targets.population_loss(),
+            Lanes(targets.population_loss()),
             method,
             rate=rate,
             stop=Stop(steps, loss=self.goal),

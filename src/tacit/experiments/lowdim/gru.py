@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from tacit._types import PRNGKeyArray
 from tacit.descent import Averaged, Lanes, Stop, descend, lane_keys
 from tacit.experiments import Batch, Experiment, UsageError, Variable, fixed, swept
+from tacit.measures import mean_tail_errors
 from tacit.models import GRU
 from tacit.problems import (
     FiniteResponse,
@@ -30,6 +31,7 @@ from tacit.problems import (
     outputs,
     response,
     step_weights,
+    wave_response,
 )
 
 TEACHERS = {
@@ -133,7 +135,7 @@ class GRUExperiment(Experiment):
 
     def cell(self, batch: Batch) -> dict[str, ArrayLike]:
         seeds, lengths, width = batch.column("seed"), batch.column("length"), batch.one("width")
-        target = target_response(batch.one("teacher"), self.horizon, self.teacher_width)
+        target = wave_response(batch.one("teacher"), self.horizon, self.teacher_width)
         taught = seeds if self.teacher_seed < 0 else np.full_like(seeds, self.teacher_seed)
         distinct, place = np.unique(taught, return_inverse=True)
         trained, teacher_loss = train_teachers(
@@ -172,7 +174,7 @@ class GRUExperiment(Experiment):
         inputs = jax.random.normal(jax.random.key(2), (self.inputs, self.horizon, 1), jnp.float32)
         theirs = _outputs(teachers, inputs)
         ours = [_outputs(lanes, inputs) for lanes in (result.model, result.best)]
-        error = np.stack([mean_tail_error(each - theirs, lengths) for each in ours], axis=1)
+        error = np.stack([mean_tail_errors(each - theirs, lengths) for each in ours], axis=1)
         return {
             "outcome": result.outcome,
             "steps_made": result.steps,
@@ -188,27 +190,12 @@ class GRUExperiment(Experiment):
             "zero_loss": zero_loss,
             "power": power.mean(axis=1),
             "error": error,
-            "relative_error": error / mean_tail_error(theirs, lengths)[:, None],
+            "relative_error": error / mean_tail_errors(theirs, lengths)[:, None],
         }
 
     def counts(self, runs: xarray.Dataset) -> xarray.DataArray:
         """Which runs trained: their loss is at most `gate` times the teacher's power."""
         return runs["train_loss"] <= self.gate * runs["power"]
-
-
-def target_response(teacher: str, horizon: int, width: int) -> np.ndarray:
-    """What a teacher of this width is trained to answer to an impulse, over `horizon` steps.
-
-    Slow and fast: ½ e^{−t/τ} (cos 2πt/P + cos 2πt/Q), with τ = 0.4, P = 0.2, Q = 0.45 horizons, or
-    0.06, 0.08 and 0.18 of one. Delay: 1 at step width − 1, zero else, as lowdim's delay teacher of
-    order width.
-    """
-    t = np.arange(horizon, dtype=float)
-    if teacher == "delay":
-        return (t == width - 1).astype(float)
-    decay, short, long = {"slow": (0.4, 0.2, 0.45), "fast": (0.06, 0.08, 0.18)}[teacher]
-    waves = np.cos(2 * np.pi * t / (short * horizon)) + np.cos(2 * np.pi * t / (long * horizon))
-    return 0.5 * np.exp(-t / (decay * horizon)) * waves
 
 
 def train_teachers(
@@ -247,17 +234,6 @@ def train_teachers(
         title="teachers",
     )
     return result.model, np.asarray(result.loss, np.float64) / zero
-
-
-def mean_tail_error(difference: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """ℓ∞ over the steps from k on, mean over inputs: (cell, input, step) → (cell,).
-
-    Where an output overflowed the error is infinite.
-    """
-    later = np.arange(difference.shape[-1]) >= lengths[:, None]
-    worst = np.max(np.where(later[:, None], np.abs(difference), 0), axis=-1)
-    errors = np.mean(worst, axis=-1)
-    return np.where(np.isnan(errors), np.inf, errors)
 
 
 def _outputs(models: Lanes[GRU], inputs: jax.Array) -> np.ndarray:

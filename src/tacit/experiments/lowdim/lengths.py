@@ -4,24 +4,20 @@ A student sees the first k lags of a teacher's impulse response. Its error is ta
 lags k … horizon − 1, which the loss does not see.
 """
 
-import functools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray
 from numpy.typing import ArrayLike
 
-from tacit.descent import DescentResult, GaussNewton, GradientFlow, Lanes
+from tacit.descent import DescentResult, GaussNewton, GradientFlow
 from tacit.draw import Axis, Figure, Mark, Panel, VerticalRule, mean_lines
 from tacit.experiments import Claims, Experiment, UsageError, Variable, fixed, swept
 from tacit.measures import tail_errors
-from tacit.models import LinearRNN, impulse_responses
-from tacit.problems import LinearDataLoss, LinearSampledLoss, PopulationLoss, second_moment_root
+from tacit.models import impulse_responses
+from tacit.problems import MaskedTargets
 
 TEACHERS = {
     "even": "literal teacher, even spectrum",
@@ -129,65 +125,6 @@ def _fall(error: xarray.DataArray, edge: int) -> xarray.DataArray:
     k = error["length"]
     above, below = (error.where(side).median("length") for side in (k > edge, k < edge))
     return above / below
-
-
-@dataclass(frozen=True)
-class MaskedTargets:
-    """Impulse responses to learn, one for each lane, of which a lane sees its own first k lags.
-
-    Lags are padded to a multiple of `padding` and masked from k on, so that lanes of several
-    lengths are one program. A large multiple saves compilations, a small one saves lags.
-    """
-
-    responses: np.ndarray  # (lane, lag, output, input)
-    lengths: np.ndarray  # k of each lane
-    padding: int
-
-    @property
-    def lags(self) -> int:
-        """Lags in the program."""
-        return self.padding * -(-int(self.lengths.max()) // self.padding)
-
-    @property
-    def mask(self) -> np.ndarray:
-        """1 where a lane sees a lag, else 0."""
-        return (np.arange(self.lags) < self.lengths[:, None]).astype(float)
-
-    def population_loss(self) -> Lanes[PopulationLoss]:
-        """The population loss of every lane."""
-        with jax.enable_x64(True):
-            seen = jnp.asarray(self.responses[:, : self.lags])
-            return Lanes(eqx.filter_vmap(PopulationLoss)(seen, jnp.asarray(self.mask)))
-
-    def fresh_data_loss(self, sequences: int) -> Lanes[LinearSampledLoss]:
-        """The empirical loss of every lane, on so many new sequences at each step."""
-        with jax.enable_x64(True):
-            seen = jnp.asarray(self.responses[:, : self.lags])
-            make = functools.partial(LinearSampledLoss, sequences=sequences)
-            return Lanes(eqx.filter_vmap(make)(seen, jnp.asarray(self.mask)))
-
-    def fixed_data_loss(self, sequences: int, seeds: np.ndarray) -> Lanes[LinearDataLoss]:
-        """The empirical loss of every lane, on so many sequences of its own."""
-        roots = []
-        for length, seed in zip(self.lengths, seeds, strict=True):
-            data = np.random.default_rng([int(seed), int(length)]).standard_normal(
-                (sequences, int(length), self.responses.shape[-1])
-            )
-            roots.append(second_moment_root(data, longest=self.lags))
-        with jax.enable_x64(True):
-            seen = jnp.asarray(self.responses[:, : self.lags])
-            return Lanes(eqx.filter_vmap(LinearDataLoss)(seen, jnp.asarray(np.stack(roots))))
-
-    def zero_loss(self) -> np.ndarray:
-        """The population loss of the zero response."""
-        seen = self.mask[..., None, None] * self.responses[:, : self.lags]
-        return np.sum(seen**2, axis=(1, 2, 3))
-
-    def losses_of(self, iterates: Sequence[Lanes[LinearRNN]]) -> np.ndarray:
-        """The population loss (lane, iterate) of students that may have descended another."""
-        mask, seen = self.mask[..., None, None], self.responses[:, : self.lags]
-        errors = [mask * (impulse_responses(lanes.tree, self.lags) - seen) for lanes in iterates]
-        return np.stack([np.sum(error**2, axis=(1, 2, 3)) for error in errors], axis=1)
 
 
 class LengthsExperiment(Experiment):

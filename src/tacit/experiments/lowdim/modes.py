@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike
 from tacit.descent import GaussNewton, GradientFlow, Lanes, Stop, descend, lane_keys
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, median_lines
 from tacit.experiments import Batch, Claims, Experiment, UsageError, Variable, fixed, swept
-from tacit.experiments.lowdim.lengths import FLOW_STEPS, TEACHERS, MaskedTargets
+from tacit.experiments.lowdim.lengths import FLOW_STEPS, TEACHERS
 from tacit.measures import crossing, hankel_singular_values
 from tacit.models import Dense, impulse_responses, random_linear_rnns
-from tacit.problems import TEACHER_NAMES, named_teacher, teacher_responses
+from tacit.problems import TEACHER_NAMES, MaskedTargets, named_teacher, teacher_responses
 
 NEAR_ZERO = 1e-3  # a start from which modes are learned one by one
 
@@ -95,7 +95,7 @@ class Modes(Experiment):
         responses = teacher_responses(teacher, seeds, lags=self.lags)
         lengths = np.full(len(batch), self.length)
         targets = MaskedTargets(responses, lengths, padding=1)
-        loss = targets.population_loss()
+        loss = Lanes(targets.population_loss())
         keys = lane_keys(1, seeds, lengths)
         students = Lanes(random_linear_rnns(Dense, self.width, scale=scales, keys=keys.tree))
         # Every stage runs to time one at the speed of its own duration: they are one program.

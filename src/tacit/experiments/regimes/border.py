@@ -19,7 +19,6 @@ from tacit.experiments.regimes.regime import (
     KERNEL,
     LEVEL,
     LIMIT,
-    MODES,
     NEAR,
     ORDERS,
     PLACE,
@@ -44,7 +43,7 @@ class Border(RegimeExperiment):
     id, figure = "regimes/border", "ours: the border"
 
     teacher: tuple[str, ...] = swept(
-        ("two", "modes", "close", "five"), "what is to be learned", choices=tuple(MODES)
+        ("two", "modes", "close", "five"), "what is to be learned", choices=tuple(ORDERS)
     )
     nu_w: tuple[float, ...] = swept(  # type: ignore[assignment]  # an axis here
         (0.3, 0.5, 0.8), "variance ν_W of the entries of W at the start", low=0.01, high=1.0

@@ -12,7 +12,7 @@ from tacit.draw import Axis, Heatmap, Line, Mark, Panel, VerticalRule, median_li
 from tacit.experiments import Batch, Experiment, Variable, fixed
 from tacit.measures import hankel, kernel_rotation, numerical_rank, relative_change
 from tacit.models import ScaledLinearRNN
-from tacit.problems import CentredResponse
+from tacit.problems import CentredResponse, mode_response
 from tacit.theory.kernel import finite_width_gram, finite_width_response
 from tacit.theory.regimes import WideFlow, extrapolation_scale, kappa, wide_flow
 
@@ -26,36 +26,12 @@ LONGEST = 14  # lags that all runs compute, whatever they train on: they share o
 LEVEL = 0.5  # a student with less relative error than this is said to extrapolate
 KERNEL, RICH = 0.25, 4.0  # χ on the two sides of the border, with room
 NEAR = 0.25  # a response this near the limit's, half the level, is on its side of the border
-# Modes as (weight, radius, angle): the response is Σ weight · radius^j · cos(angle · j).
-MODES = {
-    "modes": ((0.5, 0.95, 0), (0.25, 0.5, 0), (0.25, 0.8, np.pi)),
-    "two": ((0.6, 0.9, 0), (0.4, 0.7, np.pi)),
-    "close": ((1 / 3, 0.9, 0), (1 / 3, 0.75, 0), (1 / 3, 0.55, 0)),
-    "five": ((0.3, 0.95, 0), (0.15, 0.3, 0), (0.2, 0.85, np.pi), (0.35, 0.85, 1.6)),
-}
 ORDERS = {"modes": 3, "two": 2, "close": 3, "five": 5}
 ORDER = ORDERS["modes"]  # d̂
 TEACHERS = {"modes": "three modes", "two": "two modes", "close": "three close modes"}
 TEACHERS |= {"five": "five modes", "delay": "a delay of 3", "average": "an average over 4 lags"}
 
 Parameters = tuple[np.ndarray, np.ndarray, np.ndarray]  # W, F and C
-
-
-def teacher_response(teacher: str, lags: int) -> np.ndarray:
-    """The impulse response L* of a teacher.
-
-    `modes` is ½ · 0.95^j + ¼ · 0.5^j + ¼ · (−0.8)^j, of order 3 and with a long memory; `MODES` has
-    others. `delay` and `average` are filters of four taps: 1 at lag 3, and ½ at lags 0 to 3. All
-    have about the same size.
-    """
-    j = np.arange(lags)
-    if teacher in MODES:
-        return sum((a * r**j * np.cos(angle * j) for a, r, angle in MODES[teacher]), np.zeros(lags))
-    if teacher == "delay":
-        return (j == 3).astype(float)
-    if teacher == "average":
-        return np.where(j < 4, 0.5, 0.0)
-    raise ValueError(f"teacher: received {teacher!r}, it must be one of {', '.join(TEACHERS)}")
 
 
 class RegimeExperiment(Experiment):
@@ -108,7 +84,7 @@ class RegimeExperiment(Experiment):
         cells, lags = range(len(batch)), LONGEST + self.tail
         nu_w = self.nu_w if nu_w is None else nu_w
         names, nus = (np.broadcast_to(each, len(batch)) for each in (teacher, nu_w))
-        target = np.stack([teacher_response(str(name), lags) for name in names])
+        target = np.stack([mode_response(str(name), lags) for name in names])
         keys = list(zip(batch.column("seed").tolist(), nus.tolist(), strict=True))
         starts = {key: self.start(width, *key) for key in keys}
         initial = {key: finite_width_response(*starts[key], lags)[:, 0, 0] for key in starts}
@@ -169,7 +145,7 @@ class RegimeExperiment(Experiment):
             response, *(each.tolist() for each in settings), strict=True
         ):
             wide, beyond = wide_student(name, k, nu, scale, self.tail, self.goal), k + self.tail
-            target, limit = teacher_response(name, beyond)[k:], wide.response[k:]
+            target, limit = mode_response(name, beyond)[k:], wide.response[k:]
             size = np.linalg.norm(target)
             with np.errstate(over="ignore", invalid="ignore"):
                 far = np.linalg.norm(row[k:beyond] - limit) / size
@@ -245,7 +221,7 @@ class RegimeExperiment(Experiment):
         """What students of one length learned at both ends of γ₀, beside the teacher."""
         lags, ends = np.arange(k + self.tail), runs["gamma0"].values[[0, -1]]
         words = dict(zip(ends.tolist(), ("kernel", "rich"), strict=True))
-        target = teacher_response(teacher, len(lags))
+        target = mode_response(teacher, len(lags))
         marks = [
             VerticalRule(k - 0.5, label=f"trained up to here, k = {k}"),
             *median_lines(
@@ -263,7 +239,7 @@ class RegimeExperiment(Experiment):
 @lru_cache(maxsize=4096)
 def border(teacher: str, length: int, nu_w: float, tail: int, goal: float) -> float:
     """γ₀*, at which an infinitely wide student of a teacher passes ½; ∞ if it never does."""
-    target = teacher_response(teacher, length + tail)
+    target = mode_response(teacher, length + tail)
     return extrapolation_scale(target, length=length, nu_w=nu_w, level=LEVEL, goal=goal)
 
 
@@ -272,7 +248,7 @@ def wide_student(
     teacher: str, length: int, nu_w: float, gamma0: float, tail: int, goal: float
 ) -> WideFlow:
     """An infinitely wide student at the end of its training."""
-    target = teacher_response(teacher, length + tail)
+    target = mode_response(teacher, length + tail)
     return wide_flow(target, gamma0, length=length, nu_w=nu_w, goal=goal)
 
 
