@@ -1,5 +1,6 @@
 """`LinearSystemIdentifier`: a state-space model for simulation, from measured records."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,9 +121,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._records = records
         self.order_, self.order_interval_ = self.choice_.chosen.order, self.choice_.interval
         self.system_ = self.scale_.system(self.choice_.chosen.model, records.inputs, self.step)
-        self.final_states_ = [
-            self.system_.state_after(u, y) for u, y in zip(U, Y, strict=True)
-        ]
+        self.final_states_ = [self.system_.state_after(u, y) for u, y in zip(U, Y, strict=True)]
 
     def predict(self, X: Any, *, state: Any = None) -> np.ndarray:
         """The simulated outputs, from rest or from a state such as `final_states_[0]`."""
@@ -173,6 +172,17 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         check_is_fitted(self)
         return figure_of(self)
+
+    def name_signals(self, inputs: Any, outputs: Any) -> None:
+        """Names for the columns of inputs and outputs, as the figure and saved files have them."""
+        check_is_fitted(self)
+        names = tuple(map(str, inputs)), tuple(map(str, outputs))
+        if (len(names[1]), len(names[0])) != self.system_.D.shape:
+            raise ValueError(
+                f"inputs and outputs: received {len(names[0])} and {len(names[1])} names, the "
+                f"system has {self.system_.D.shape[1]} and {self.system_.D.shape[0]}"
+            )
+        self.system_ = replace(self.system_, input_names=names[0], output_names=names[1])
 
     def to_control(self) -> Any:
         """The system as python-control has it."""

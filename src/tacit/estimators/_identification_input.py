@@ -56,7 +56,7 @@ def check_parameters(estimator: Any) -> None:
 
 
 def largest_order(estimator: Any, records: Records) -> int:
-    """The largest order to try: with five samples for each number that it fits, more than 2n lags."""
+    """The largest order to try: five samples for each number that it fits, more than 2n lags."""
     outputs, drives = records.outputs[0].shape[1], records.driven[0].shape[1]
     longest = max(len(one) for one in records.outputs)
     room = records.samples * outputs // (5 * (outputs + drives))

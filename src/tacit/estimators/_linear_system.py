@@ -64,7 +64,9 @@ class LinearSystem:
         poles, vectors = np.linalg.eig(self.A)
         if np.linalg.cond(vectors) > 1e10:
             return self._stepped(drive, outputs, start)
-        forced = np.linalg.solve(vectors, np.concatenate([start[:, None], self.B @ drive.T], axis=1))
+        forced = np.linalg.solve(
+            vectors, np.concatenate([start[:, None], self.B @ drive.T], axis=1)
+        )
         states = np.stack(
             [lfilter([1.0], [1.0, -pole], row) for pole, row in zip(poles, forced, strict=True)]
         )
@@ -96,7 +98,10 @@ class LinearSystem:
         """C (e^{iω} − A)⁻¹ B + D at ω in radians a sample: (angles, outputs, inputs)."""
         eye = np.eye(self.order)
         return np.stack(
-            [self.C @ np.linalg.solve(np.exp(1j * w) * eye - self.A, self.B) + self.D for w in angles]
+            [
+                self.C @ np.linalg.solve(np.exp(1j * w) * eye - self.A, self.B) + self.D
+                for w in angles
+            ]
         )
 
     def to_scipy(self) -> Any:

@@ -1,5 +1,6 @@
 """Measured records of inputs and outputs, in units of their own deviation."""
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -113,4 +114,4 @@ def parts(records: Any, length: int) -> list[slice]:
             "records: received a label that comes back after another one; samples of a record "
             "must stand side by side, in the order of time"
         )
-    return [slice(a, b) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [slice(a, b) for a, b in itertools.pairwise(cuts)]
