@@ -46,7 +46,7 @@ def correlations(records: Records, lags: int) -> CorrelationLoss:
         targets.append(Y[lags:])
     matrix, target = np.concatenate(rows), np.concatenate(targets)
     nuisance = 1 + records.inputs
-    whole = np.linalg.qr(np.concatenate([matrix, target], axis=1), mode="r")
+    whole = np.asarray(np.linalg.qr(np.concatenate([matrix, target], axis=1), mode="r"))
     wide = matrix.shape[1]
     scale = 1 / np.sqrt(len(matrix))
     part = whole[nuisance:wide]

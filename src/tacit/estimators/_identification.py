@@ -66,9 +66,8 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         `records` has a label for each sample where there are several records.
         """
-        U, Y = measured(self, X, y)
+        U, Y, self._flat = measured(self, X, y)
         check_parameters(self)
-        self._flat = np.ndim(y) == 1
         cuts = parts(records, len(U))
         self._data = [U[cut] for cut in cuts], [Y[cut] for cut in cuts]
         self._fit()
@@ -156,7 +155,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if len(self._data[0]) != 1:
             raise ValueError("X: one record can go on, but several were fitted; use compare")
-        U, Y = measured(clone(self), X, y)
+        U, Y, _ = measured(clone(self), X, y)
         return compared(self, [(U, Y)])
 
     def report(self) -> str:

@@ -12,8 +12,8 @@ _LARGEST = 1e150  # squares of larger values overflow
 MOST = 12
 
 
-def measured(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs (time, inputs) and outputs (time, outputs), finite and of one length."""
+def measured(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Inputs (time, inputs) and outputs (time, outputs), and whether these came as (time,)."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: give "
@@ -23,7 +23,8 @@ def measured(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         estimator, X, y=y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
     )
     Y = np.asarray(Y, np.float64)
-    Y = Y[:, None] if Y.ndim == 1 else Y
+    flat = Y.ndim == 1
+    Y = Y[:, None] if flat else Y
     for name, values in (("X", U), ("y", Y)):
         top = float(np.abs(values).max(initial=0.0))
         if top > _LARGEST:
@@ -31,7 +32,7 @@ def measured(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
                 f"{name}: received {top:.3g}, values must be at most {_LARGEST:g}, since squares "
                 "of larger ones overflow; use another unit"
             )
-    return U, Y
+    return U, Y, flat
 
 
 def check_parameters(estimator: Any) -> None:
@@ -50,8 +51,8 @@ def check_parameters(estimator: Any) -> None:
         )
     if estimator.at_rest not in (True, False):
         raise ValueError(f"at_rest: received {estimator.at_rest!r}, it must be True or False")
-    step = estimator.step
-    if not (isinstance(step, numbers.Real) and not isinstance(step, bool) and 0 < step < np.inf):
+    step: Any = estimator.step
+    if not (_is_real(step) and 0 < step < np.inf):
         raise ValueError(f"step: received {step!r}, it must be a positive time between samples")
 
 
@@ -74,3 +75,7 @@ def largest_order(estimator: Any, records: Records) -> int:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -142,10 +142,13 @@ def figure_of(identifier: Any) -> Figure:
     length = int(np.clip(_SETTLED * system.memory, 20, 500))
     steps = np.cumsum(system.impulse_response(length), axis=0)
     pairs = list(np.ndindex(gains.shape[1:]))
-    label = {(o, i): f"{names[o]} from input {i + 1}" for o, i in pairs}
+    sources = system.input_names or tuple(f"input {k + 1}" for k in range(U.shape[1]))
+    label = {(o, i): f"{names[o]} from {sources[i]}" for o, i in pairs}
     values = max(choice.tried, key=lambda one: one.order).hankel
     values = np.maximum(values, 1e-12 * max(values.max(initial=0.0), 1e-300))
-    hankel: list[Any] = [Line(np.arange(1, len(values) + 1), values, marker="o", label="largest")]
+    hankel: list[Any] = [
+        Line(np.arange(1, len(values) + 1), values, marker="o", label="largest tried")
+    ]
     if system.order:
         own = choice.chosen.hankel
         hankel.append(
