@@ -30,7 +30,7 @@ def record_of(identifier: Any, comparison: dict[str, Any] | None = None) -> dict
         "record_lengths": lengths,
         "lags_needed": 2 * identifier.order_ + 1,
         "memory": memory,
-        "long_enough": max(lengths) >= max(2 * identifier.order_ + 1, _SETTLED * memory),
+        "long_enough": bool(max(lengths) >= max(2 * identifier.order_ + 1, _SETTLED * memory)),
         "fit_error": _fit_error(identifier),
         "tried": [
             {
