@@ -127,7 +127,7 @@ def held_out_parts(
     data: tuple[list[Floats], list[Floats]], held_out: float
 ) -> tuple[list[tuple[Floats, Floats]], list[tuple[Floats, Floats]]]:
     """The beginning and the end of each record."""
-    if isinstance(held_out, bool) or not 0 < held_out < 1:
+    if not 0 < held_out < 1:
         raise ValueError(f"held_out: received {held_out!r}, it must lie between 0 and 1")
     train, test = [], []
     for U, Y in zip(*data, strict=True):

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from tacit._doors import number, real
 from tacit.estimators._identification_input import check_parameters, largest_order, measured
 from tacit.estimators._look_ahead import looked_ahead
 from tacit.estimators._records import Records, Scale, parts
@@ -75,6 +76,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def fit_response(self, response: Any) -> "LinearSystemIdentifier":
         """Fit to an impulse response (lags,) or (lags, outputs, inputs), of a system at rest."""
+        real(1, 3, most=1e150)("response", response)
         array = np.asarray(response, np.float64)
         if array.ndim == 1:
             array = array[:, None, None]
@@ -86,14 +88,16 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         length, _, inputs = array.shape
         pulses = np.zeros((inputs, length, inputs))
         pulses[np.arange(inputs), 0, np.arange(inputs)] = 1.0
-        quiet = self.set_params(at_rest=True, width=0)
+        before = self.at_rest, self.width
+        self.at_rest, self.width = True, 0
         labels = np.repeat(np.arange(inputs), length)
         outputs = array.transpose(2, 0, 1).reshape(inputs * length, -1)
         self._response = array
         try:
-            return quiet.fit(pulses.reshape(-1, inputs), outputs, records=labels)
+            return self.fit(pulses.reshape(-1, inputs), outputs, records=labels)
         finally:
             del self._response
+            self.at_rest, self.width = before
 
     def _fit(self) -> None:
         U, Y = self._data
@@ -126,6 +130,8 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """The simulated outputs, from rest or from a state such as `final_states_[0]`."""
         check_is_fitted(self)
         U = validated(self, X, reset=False, dtype=np.float64)
+        if state is not None:
+            real(1, most=1e150, empty=True)("state", state)
         if state is not None and np.shape(state) != (self.order_,):
             raise ValueError(
                 f"state: received the shape {np.shape(state)}, it must hold one number for each of "
@@ -143,6 +149,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         from tacit.estimators._baselines import compared, held_out_parts
 
         check_is_fitted(self)
+        number(above=0)("held_out", held_out)
         train, test = held_out_parts(self._data, held_out)
         labels = np.repeat(np.arange(len(train)), [len(U) for U, _ in train])
         inputs, outputs = (np.concatenate(some) for some in zip(*train, strict=True))

@@ -20,7 +20,13 @@ def measured(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, bo
             "the measured outputs"
         )
     U, Y = validated(
-        estimator, X, y=y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
+        estimator,
+        X,
+        y=_outputs(y),
+        dtype=np.float64,
+        multi_output=True,
+        y_numeric=True,
+        ensure_min_samples=2,
     )
     Y = np.asarray(Y, np.float64)
     flat = Y.ndim == 1
@@ -33,6 +39,24 @@ def measured(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, bo
                 "of larger ones overflow; use another unit"
             )
     return U, Y, flat
+
+
+def _outputs(y: Any) -> np.ndarray:
+    """Outputs as numbers, so that what is wrong with them is said of `y`."""
+    try:
+        array = np.asarray(y)
+        if array.dtype.kind == "c":
+            raise ValueError("Complex data not supported")
+        array = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"y: received what is not one real number for each sample and output ({error})"
+        ) from error
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"y: received the shape {array.shape}, it must be (time,) or (time, outputs)"
+        )
+    return array
 
 
 def check_parameters(estimator: Any) -> None:
@@ -57,11 +81,16 @@ def check_parameters(estimator: Any) -> None:
 
 
 def largest_order(estimator: Any, records: Records) -> int:
-    """The largest order to try: five samples for each number that it fits, more than 2n lags."""
+    """The largest order to try: five samples for each number that it fits, more than 2n lags.
+
+    An order that was asked for needs two.
+    """
     outputs, drives = records.outputs[0].shape[1], records.driven[0].shape[1]
     longest = max(len(one) for one in records.outputs)
-    room = records.samples * outputs // (5 * (outputs + drives))
-    possible = max(0, min(room, (longest - 1) // 4, estimator.width or 100))
+    most = MOST if estimator.max_order is None else estimator.max_order
+    share = 5 if estimator.order is None else 2  # samples for each number
+    room = records.samples * outputs // (share * (outputs + drives))
+    possible = max(0, min(room, (longest - 1) // 2, estimator.width or 100))
     if estimator.order is not None:
         if estimator.order > possible:
             raise ValueError(
@@ -69,7 +98,6 @@ def largest_order(estimator: Any, records: Records) -> int:
                 f"{possible}; give a longer record or a smaller order"
             )
         return int(estimator.order)
-    most = MOST if estimator.max_order is None else estimator.max_order
     return int(min(most, possible))
 
 
