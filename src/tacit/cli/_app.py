@@ -574,6 +574,82 @@ def complete_command(
     )
 
 
+@app.command("identify")
+def identify_command(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A CSV, TSV or Parquet table, a line a sample.")
+    ],
+    inputs: Annotated[
+        list[str],
+        typer.Option("-u", "--input", metavar="NAME", help="A column of inputs; may be repeated."),
+    ],
+    outputs: Annotated[
+        list[str],
+        typer.Option(
+            "-y", "--output", metavar="NAME", help="A column of outputs; may be repeated."
+        ),
+    ],
+    record: Annotated[
+        str | None,
+        typer.Option("--record", metavar="NAME", help="A column that tells records apart."),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("-o", "--model", metavar="FILE", help="The system, as JSON."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="DIR", help="Report and figure."),
+    ] = None,
+    order: Annotated[
+        int | None,
+        typer.Option("--order", metavar="N", parser=_whole_number, help="States; else chosen."),
+    ] = None,
+    max_order: Annotated[
+        int | None,
+        typer.Option(
+            "--max-order", metavar="N", parser=_whole_number, help="The largest order tried; 12."
+        ),
+    ] = None,
+    held_out: Annotated[
+        float,
+        typer.Option(
+            "--held-out",
+            metavar="X",
+            parser=_number,
+            help="The end of each record that all methods are compared on; 0 compares nothing.",
+        ),
+    ] = 0.25,
+    step: Annotated[
+        float,
+        typer.Option("--step", metavar="T", parser=_number, help="Time between samples."),
+    ] = 1.0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", parser=_whole_number, help="Seed of the start.")
+    ] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Find a linear system in measured inputs and outputs.
+
+    Its order is chosen, and it is stable. Exit 0 when it is done, 2 on wrong use.
+    """
+    return _command(
+        "identify",
+        file,
+        inputs=inputs,
+        outputs=outputs,
+        record=record,
+        output=model,
+        report=report,
+        order=order,
+        max_order=max_order,
+        held_out=held_out,
+        step=step,
+        seed=seed,
+        as_json=as_json,
+    )
+
+
 def _command(name: str, *arguments: Any, **options: Any) -> int:
     """Import a command when it is run, so that `tacit --help` imports none of them."""
     code: int = importlib.import_module(f"tacit.cli._{name}").run(*arguments, **options)
