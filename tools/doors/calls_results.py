@@ -284,14 +284,14 @@ CALLS = {
         "", {"width": "text none bool complex fraction nan inf minus-inf"},
         "NaN where the grid lacks a label", values=_TABLE, width=2,
     ),
-    "experiments.check_experiment": call(kind=Small),
+    "reproduction.check_experiment": call(kind=Small),
     "experiments.fixed": call(
         "",
         {"default": _DECLARED, "low": "inf minus-inf fraction", "high": "inf minus-inf fraction"},
         "",
         default=3, doc="a number", low=1, high=9, choices=None, analysis=False, units="1"
     ),
-    "experiments.planned": call(experiment=Fresh(Small), name="quick"),
+    "reproduction.planned": call(experiment=Fresh(Small), name="quick"),
     "experiments.stacked": call(rows=[{"a": 1.0}, {"a": 2.0}]),
     "experiments.swept": call(
         "",

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli._text import many, plain
-from tacit.experiments import Experiment, planned
-from tacit.reproduction import expected_minutes, parse_settings, results_folder
+from tacit.experiments import Experiment
+from tacit.reproduction import expected_minutes, parse_settings, planned, results_folder
 from tacit.store import Store, StoreError
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from tacit.cli._text import many, plain
-from tacit.experiments import UsageError, planned
+from tacit.experiments import UsageError
 from tacit.reproduction import (
     find_experiment,
     parse_seeds,
     parse_settings,
+    planned,
     results_folder,
     words_on_changes,
 )

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 from tacit._errors import UsageError, nearest, shown
-from tacit.experiments import Experiment, check_experiment
+from tacit.experiments import Experiment
+from tacit.reproduction._declaration import check_experiment
 from tacit.reproduction._fingerprint import fingerprint
 from tacit.reproduction._listing import BUILT_IN, experiment_ids, plugins
 

@@ -16,9 +16,10 @@ from tacit._doors import door, flag, function, having, number, path, text, whole
 from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within, remove_stale
 from tacit.claims import SEED, Claim, DecidedClaims
-from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
+from tacit.experiments import OUTCOMES, Experiment
 from tacit.reproduction._cell import ExperimentCell
 from tacit.reproduction._changed_code import refuse_changed, words_on_changes
+from tacit.reproduction._declaration import check_experiment, planned
 from tacit.reproduction._fingerprint import fingerprint
 from tacit.reproduction._kept import keep_other
 from tacit.reproduction._listing import PAGE_FILE, last_result, results_folder
