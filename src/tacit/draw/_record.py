@@ -32,7 +32,6 @@ def figure_to_dict(figure: Figure) -> dict[str, Any]:
     }
 
 
-@door(answer="any", record=instance(dict))
 def figure_from_dict(record: Any) -> Figure:
     """The figure that `figure_to_dict` wrote; a `ValueError` if it is none."""
     try:
