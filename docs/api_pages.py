@@ -52,7 +52,7 @@ def page(room: str) -> str:
 
 def _entry(name: str, value: Any) -> str:
     if not callable(value) or not hasattr(value, "__module__"):
-        return f"```python\n{name} = {repr(value)[:200]}\n```"
+        return f"```text\n{name} = {repr(value)[:200]}\n```"
     words = [_signature(name, value), inspect.getdoc(value) or ""]
     if isinstance(value, type):
         for member, function in sorted(vars(value).items()):
@@ -64,6 +64,6 @@ def _entry(name: str, value: Any) -> str:
 
 def _signature(name: str, value: Any) -> str:
     try:
-        return f"```python\n{name}{inspect.signature(value)}\n```"
+        return f"```text\n{name}{inspect.signature(value)}\n```"
     except (TypeError, ValueError):
-        return f"```python\n{name}\n```"
+        return f"```text\n{name}\n```"

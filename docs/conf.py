@@ -16,7 +16,13 @@ version = release = __version__
 extensions = ["myst_nb"]
 html_theme = "pydata_sphinx_theme"
 html_title = f"tacit {__version__}"
-html_theme_options = {"show_toc_level": 2, "navigation_with_keys": True}
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": True,
+    "header_links_before_dropdown": 2,
+}
+# Only the reference has pages below it: elsewhere the column would be empty, and code needs room.
+html_sidebars = {"*": [], "papers/*": [], "notebooks/*": []}
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]

@@ -1,65 +1,11 @@
-"""README's Python as a notebook: pictures and tables, and little text."""
-
-import ast
-import re
-from pathlib import Path
+"""What objects of ours show in a notebook and at a prompt."""
 
 import numpy as np
 import pytest
-from IPython.core.formatters import DisplayFormatter
 
 import tacit
 from tacit.claims import Claims
 from tacit.descent import Stop
-
-README = Path(__file__).parents[2] / "README.md"
-# The same calls with less work; each must be there once.
-SHORTER = {
-    'reproduce("lowdim/fig1a", width=[40, 100])': 'reproduce("lowdim/threshold", preset="smoke")',
-    "tacit.reproduce(Fig3b(width=(40, 100)))": "run",  # a dataset is a dataset
-    "jax.random.key(0), 100)": "jax.random.key(0), 2)",
-    "Stop(15_000, loss=1e-12)": "Stop(20, loss=1e-12)",
-    "GaussNewton(), rtol": "rtol",  # a solver that compiles in less time
-    "Stop(10_000)": "Stop(20)",
-    "Diagonal, 40,": "Diagonal, 6,",
-}
-
-
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory):
-    """What a notebook shows below each block: the last value by kind, and what was printed."""
-    text = README.read_text(encoding="utf-8")
-    for long, short in SHORTER.items():
-        assert text.count(long) == 1, long
-        text = text.replace(long, short)
-    names, formatter, found = {}, DisplayFormatter(), []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TACIT_RESULTS", str(tmp_path_factory.mktemp("results")))
-        for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-            *before, last = ast.parse(block).body
-            assert isinstance(last, ast.Expr), "a block ends with what it shows"
-            exec(compile(ast.Module(before, []), str(README), "exec"), names)
-            value = eval(compile(ast.Expression(last.value), str(README), "eval"), names)
-            found.append(formatter.format(value)[0])
-    return found
-
-
-def test_pictures_and_tables_and_few_lines_of_text(shown):
-    pages = [kinds.get("text/html", "") for kinds in shown]
-    assert sum("<img" in page for page in pages) >= 2
-    assert sum("<table" in page for page in pages) >= 3
-    bare = [k["text/plain"] for k in shown if not k.keys() & {"text/html", "image/png"}]
-    assert sum(len(text.splitlines()) for text in bare) <= 60
-    assert sum("image/png" in kinds for kinds in shown) == 1
-    assert next(k for k in shown if "image/png" in k)["image/png"].startswith(b"\x89PNG")
-
-
-def test_objects_of_ours_say_what_they_are_in_ten_lines(shown):
-    texts = [k["text/plain"] for k in shown if "xarray.Dataset" not in k["text/plain"]]
-    assert [text for text in texts if len(text.splitlines()) > 10] == []
-    assert max(len(line) for text in texts for line in text.splitlines()) <= 100
-    assert texts[0].startswith("lowdim/threshold at smoke")
-    assert texts[-1].startswith("DescentResult: ")
 
 
 def test_many_claims_are_ten_lines_the_wrong_one_first_and_found_by_name():

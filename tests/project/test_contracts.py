@@ -27,7 +27,7 @@ def child(code: str) -> str:
 ENGINE = {"measures", "theory", "models", "problems", "descent", "claims", "store", "sweep", "draw"}
 LOWEST = {"_types", "_errors", "_files", "_version", "_notebook", "_signatures"}
 BASE = LOWEST | {"_doors"}
-TOP = {"reproduction", "estimators", "site"}
+TOP = {"reproduction", "estimators", "site", "explore"}
 ARROWS = {
     **{name: set() for name in LOWEST},
     "_doors": LOWEST,
@@ -42,6 +42,7 @@ ARROWS = {
     "reproduction": BASE | ENGINE | {"data", "experiments", "statements"},
     "estimators": BASE | ENGINE | {"data", "experiments", "statements"},
     "site": BASE | ENGINE | {"data", "experiments", "statements", "reproduction", "estimators"},
+    "explore": BASE | ENGINE | {"data", "experiments", "statements", *TOP} - {"explore"},
     "cli": BASE | ENGINE | {"data", "experiments", "statements", *TOP},
     "__main__": BASE | ENGINE | {"data", "experiments", "statements", *TOP, "cli"},
 }

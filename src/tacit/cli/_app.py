@@ -245,6 +245,9 @@ def reproduce_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be computed, and compute nothing.")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--pdb", help="Open the debugger where an experiment raises.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Run experiments, decide their claims, draw their figures.
@@ -269,6 +272,7 @@ def reproduce_command(
         seeds_at_most=seeds_at_most,
         compare=compare,
         dry_run=dry_run,
+        debug=debug,
         as_json=as_json,
     )
 
@@ -433,6 +437,23 @@ def clean_command(
 ) -> int:
     """List old stores (of --fresh) and files that were set aside; --yes removes them."""
     return _command("clean", targets or [], remove=remove, results=results, as_json=as_json)
+
+
+@app.command("explore")
+def explore_command(
+    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port", metavar="N", parser=_whole_number, help="Of the address; else a free one."
+        ),
+    ] = 0,
+) -> int:
+    """A local page: theory answers as sliders move, and a small run trains as you watch.
+
+    Only this computer can reach it. Ctrl-C ends it.
+    """
+    return _command("explore", show=show, port=port)
 
 
 @app.command("verify")

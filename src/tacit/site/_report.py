@@ -77,7 +77,7 @@ class _Builder:
         for name in ("", "figures", "thumbnails"):
             folder_within(self.pages, name).mkdir(parents=True, exist_ok=True)
         for name in _ASSETS:
-            self._put(name, (resources.files("tacit.site") / "assets" / name).read_bytes())
+            self._put(name, site_asset(name))
         plotly = plotly_script()
         if plotly is not None:
             self._put("plotly.min.js", plotly)
@@ -199,6 +199,11 @@ def _with_page(entry: Entry, results: Path) -> Entry:
     except (OSError, FileKindError):
         pass  # the results are somebody else's
     return replace(entry, page=page, page_digest=digest_of_text(text))
+
+
+def site_asset(name: str) -> bytes:
+    """A file that all pages share: the style or the script."""
+    return (resources.files("tacit.site") / "assets" / name).read_bytes()
 
 
 def _templates() -> Any:

@@ -111,7 +111,10 @@ class Fig12(DiagonalExperiment):
         """A panel for each m."""
         rank = self.counted(runs, "stable_rank").sortby("depth")
         x, y = Axis("initial scale αᴸ", scale="log"), Axis("stable rank", limits=(0.9, 2.1))
-        rules = [HorizontalRule(self.plain_rank, label="the diagonal matrix"), HorizontalRule(1.0)]
+        rules = [
+            HorizontalRule(self.plain_rank, label="the diagonal matrix"),
+            HorizontalRule(1.0, label="rank one", style="dotted"),
+        ]
         panels = []
         for m in sorted(self.ratio):
             at = rank.sel(ratio=m)

@@ -188,7 +188,8 @@ class Fig1a(BalancedExperiment):
             panels.append(self._no_difference(self.counted(of, "error").isel(teacher=0)))
         for teacher in self.teacher:
             marks: list[Mark] = [HorizontalRule(1.0, label="zero response")]
-            for colour, (name, iterate) in enumerate(shown):
+            # Other colours than the teachers', so that the panels share one key.
+            for colour, (name, iterate) in enumerate(shown, len(TEACHERS)):
                 one = errors.sel({"teacher": teacher, "method": name, "iterate": iterate})
                 label = METHODS[name] + ITERATES[iterate]
                 marks += median_lines(one, "length", label=label, colour=colour)
@@ -202,7 +203,7 @@ class Fig1a(BalancedExperiment):
             style={"last": "dashed", "polished": "solid"},
             band=False,
         )
-        goal = HorizontalRule(self.goal, label="goal of the polish")
+        goal = HorizontalRule(self.goal, label="goal of the polish", style="dotted")
         return Figure(
             "A jump at twice the teacher's order, once conditioning lets it show",
             [
