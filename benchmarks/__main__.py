@@ -9,6 +9,7 @@ BENCHMARKS = (
     "depth_fig3",
     "depth_fig10",
     "completion",
+    "identification",
     "flow_diffeqsolve",
     "gru_training",
     "gru_many_seeds",

@@ -44,27 +44,51 @@ def split(given: np.ndarray, part: float, seed: int) -> tuple[np.ndarray, np.nda
     return np.where(held, np.nan, given), held
 
 
-def soft(given: np.ndarray, start: float, stop: float) -> np.ndarray:
+def centred(given: np.ndarray, *, wanted: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The matrix without its means, and the means: of the entries at hand, never of held-out ones.
+
+    Residuals of a row sum to zero with the held-out ones among them, so that means taken before
+    the split would tell a method what it must not see.
+    """
+    from tacit.estimators._means import Means
+
+    if not wanted:
+        return given, np.zeros_like(given)
+    means = Means.of(np.nan_to_num(given), ~np.isnan(given)).matrix
+    return given - means, means
+
+
+def soft(given: np.ndarray, start: float, stop: float, *, means: bool = False) -> np.ndarray:
     """Soft-impute with its threshold chosen on held-out entries, then refitted on all."""
-    train, held = split(given, 0.1, 1)
-    top = np.linalg.norm(np.nan_to_num(given), 2)
-    thresholds = top * np.geomspace(start, stop, 8)
+    part, held = split(given, 0.1, 1)
+    train, level = centred(part, wanted=means)
+    everything, full_level = centred(given, wanted=means)
+    thresholds = np.linalg.norm(np.nan_to_num(everything), 2) * np.geomspace(start, stop, 8)
     path = soft_impute_path(train, thresholds, **LIMITS)
-    errors = [np.mean((one - given)[held] ** 2) for one in path]
-    return soft_impute_path(given, thresholds[: int(np.argmin(errors)) + 1], **LIMITS)[-1]
+    errors = [np.mean((one + level - given)[held] ** 2) for one in path]
+    kept = thresholds[: int(np.argmin(errors)) + 1]
+    return full_level + soft_impute_path(everything, kept, **LIMITS)[-1]
 
 
 def als(
-    given: np.ndarray, ranks: tuple[int, ...], ridges: tuple[float, ...], sweeps: int
+    given: np.ndarray,
+    ranks: tuple[int, ...],
+    ridges: tuple[float, ...],
+    sweeps: int,
+    *,
+    means: bool = False,
 ) -> np.ndarray:
     """ALS with rank and ridge chosen on held-out entries, then refitted on all."""
-    train, held = split(given, 0.1, 1)
+    part, held = split(given, 0.1, 1)
+    train, level = centred(part, wanted=means)
+    everything, full_level = centred(given, wanted=means)
     grid = [(rank, ridge) for rank in ranks for ridge in ridges]
     errors = [
-        np.mean((alternating_least_squares(train, *one, sweeps=sweeps) - given)[held] ** 2)
+        np.mean((alternating_least_squares(train, *one, sweeps=sweeps) + level - given)[held] ** 2)
         for one in grid
     ]
-    return alternating_least_squares(given, *grid[int(np.argmin(errors))], sweeps=sweeps)
+    best = grid[int(np.argmin(errors))]
+    return full_level + alternating_least_squares(everything, *best, sweeps=sweeps)
 
 
 def timed(work: Callable[[], np.ndarray]) -> tuple[np.ndarray, float]:
@@ -127,22 +151,19 @@ def jester() -> np.ndarray | None:
 
 def jester_rows(ratings: np.ndarray) -> list[str]:
     from tacit.estimators import DeepMatrixCompleter
-    from tacit.estimators._means import Means
 
     rows = []
     for number in range(SPLITS):
         given, test = split(ratings, 0.1, 100 + number)
-        seen = ~np.isnan(given)
-        means = Means.of(np.nan_to_num(given), seen).matrix
         model = DeepMatrixCompleter(random_state=number)
         ours, seconds = timed(lambda m=model, g=given: m.fit(g).fitted_)
         errors = {
             name: float(np.sqrt(np.mean((estimate - ratings)[test] ** 2)))
             for name, estimate in {
                 "tacit": ours,
-                "ALS": means + als(given - means, RATING_RANKS, RATING_RIDGES, 20),
-                "soft-impute": means + soft(given - means, 0.5, 0.05),
-                "means alone": means,
+                "ALS": als(given, RATING_RANKS, RATING_RIDGES, 20, means=True),
+                "soft-impute": soft(given, 0.5, 0.05, means=True),
+                "means alone": centred(given, wanted=True)[1],
             }.items()
         }
         row = {

@@ -9,6 +9,7 @@ factorisations. Importing it is quick: each part is imported when it is first us
 - `tacit.theory` predicts the same numbers without training.
 - `tacit.verify("memoryless/lemma3.1")` checks the papers' statements on random instances.
 - `tacit.DeepMatrixCompleter` fills the missing entries of a matrix of your own.
+- `tacit.LinearSystemIdentifier` finds a linear system in measured inputs and outputs.
 - `tacit.experiments` has what you need to write an experiment of your own, `tacit.reproduction`
   what finds and runs it.
 """
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
         theory,
     )
     from tacit.descent import descend
-    from tacit.estimators import DeepMatrixCompleter
+    from tacit.estimators import DeepMatrixCompleter, LinearSystemIdentifier
     from tacit.reproduction import reproduce
     from tacit.statements import verify
 
 __all__ = [
     "DeepMatrixCompleter",
+    "LinearSystemIdentifier",
     "__version__",
     "descend",
     "descent",
@@ -56,6 +58,7 @@ __all__ = [
 
 _DOORS = {
     "DeepMatrixCompleter": "tacit.estimators",
+    "LinearSystemIdentifier": "tacit.estimators",
     "descend": "tacit.descent",
     "reproduce": "tacit.reproduction",
     "verify": "tacit.statements",

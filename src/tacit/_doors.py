@@ -5,7 +5,8 @@
 
 An argument that is not what its check says is a `ValueError` that names it, what was received and
 what is allowed. An answer in NumPy's numbers that is not finite is one too, unless the door says
-`answer="any"`: the function then documents where infinity or NaN is the answer. What JAX traces
+`answer="any"`, or `"overflow"` where sums may overflow on the way: the function then documents
+where infinity or NaN is the answer. What JAX traces
 passes, and so do the values of JAX arrays: a run that has diverged is an outcome.
 """
 
@@ -55,6 +56,9 @@ def door(*, answer: str = "finite", **checks: Check) -> Callable[[Callable[P, R]
                     check(name, given[name])
             if answer == "any":
                 return function(*args, **kwargs)
+            if answer == "overflow":
+                with np.errstate(all="ignore"):
+                    return function(*args, **kwargs)
             return _finite(function, given, lambda: function(*args, **kwargs))
 
         return checked

@@ -3,6 +3,9 @@
 import difflib
 from collections.abc import Iterable
 
+# The attribute of an error that says where in a user's file it was raised; it travels with it.
+PLACE = "tacit_place"
+
 
 class UsageError(ValueError):
     """A wrong input: the message names the field, the value received and what is allowed."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import json
 import os
 import re
 import shutil
@@ -9,11 +10,15 @@ import stat
 import time
 import uuid
 from pathlib import Path
+from typing import Any
 
 _TEMPORARY = ".tmp"
 _OURS = re.compile(r"\..+\.[0-9a-f]{12}\.tmp", re.DOTALL)  # as `temporary_name` makes them
 # Long after any write has ended, also where the clocks of two machines on one disk differ.
 _STALE_SECONDS = 24 * 3600.0
+# What a reader of JSON makes of a few bytes each: 64 MB of brackets would take gigabytes.
+_MOST_LISTS = 400_000  # and mappings
+_MOST_ENTRIES = 4_000_000
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -68,6 +73,16 @@ def read_regular(path: Path, *, most: int) -> bytes:
     if len(data) > most:
         raise FileKindError(f"it has more than {most:,} bytes")
     return data
+
+
+def parsed_json(data: bytes) -> Any:
+    """What a JSON text says; a `ValueError` if it is none, or would take much memory."""
+    if data.count(b"[") + data.count(b"{") > _MOST_LISTS or data.count(b",") > _MOST_ENTRIES:
+        raise ValueError("it has too many lists or entries")
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("its lists are too deep") from None
 
 
 def refuse_link(path: Path) -> None:

@@ -177,3 +177,10 @@ def test_a_fraction_is_of_booleans_and_its_bound_of_neither_all_nor_none():
     for bound in (0, 1):
         with pytest.raises(ValueError, match="no number of seeds can show that all, or none, do"):
             made("fraction", [True], at_least=bound)
+
+
+@pytest.mark.parametrize("bound", [0.05, 0.95])
+def test_the_margin_of_a_fraction_is_a_tenth_of_its_rarer_side(bound):
+    made = Claims()
+    made.fraction("a", [1.0, 0.0], says="some do", at_least=bound)
+    assert made[0].margin == pytest.approx(0.005)

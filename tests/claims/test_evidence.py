@@ -158,6 +158,7 @@ def test_the_forecast_is_what_the_rule_needs():
     assert 20 <= seeds_to_decide(7, 10) <= 80
     assert seeds_to_decide(5, 10) == 10_000
     assert seeds_to_decide(500, 1000, at_most=50) == 50
+    assert seeds_to_decide(0, 0) == 10_000  # nothing seen promises nothing
 
 
 def claim_of(yes, seeds, name="a"):

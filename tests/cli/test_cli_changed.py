@@ -28,7 +28,7 @@ def test_changed_code_is_refused_until_it_is_accepted_or_run_afresh(tacit):
     edit(tacit, "np.array(burnt)", "np.array(burnt)  # in hours")
     edit(tacit, 'says="lamps burn"', 'says="lamps shine"')
     tacit.log.unlink()
-    assert "1 of 1 batches were stored already" in tacit(*SMOKE).stdout
+    assert "1 of 1 batch was stored already" in tacit(*SMOKE).stdout
     edit(tacit, "np.array(burnt)", "2 * np.array(burnt)")
     for arguments in (SMOKE, [*SMOKE, "--seeds", "6"]):
         done = tacit(*arguments)
@@ -60,7 +60,7 @@ def test_results_that_do_not_tell_their_code_stay_readable(tacit, monkeypatch):
     assert row(tacit)["codes"] == {"unknown": 4}
     done = tacit(*SMOKE)
     assert done.returncode == 0
-    assert "1 of 1 batches were stored already" in done.stdout
+    assert "1 of 1 batch was stored already" in done.stdout
     part = Store.existing(tacit.folder / "results/mine/lamp/store", read_only=True)
     assert part.provenance(part.parts()[0])["code"] is None
 

@@ -62,7 +62,7 @@ def tree(folder):
 def test_a_whole_store_is_whole(tacit, store):
     code, record = check(tacit)
     assert (code, record["findings"], record["cells"], record["parts"]) == (0, [], 4, 1)
-    assert "4 cells in 1 parts: all of it is whole" in tacit("check").stdout
+    assert "4 cells in 1 part: all of it is whole" in tacit("check").stdout
 
 
 def harms(store):
@@ -125,7 +125,7 @@ def test_clean_lists_and_removes_what_is_left_over(tacit, store):
     before = tree(tacit.folder)
     done = tacit("clean")
     assert "store.old-1: an old store" in done.stdout
-    assert "parts/aside: set aside, 1 files" in done.stdout
+    assert "parts/aside: set aside, 1 file," in done.stdout
     assert "2 folders" in done.stdout
     assert tree(tacit.folder) == before
     assert tacit("clean", "--yes").returncode == 0

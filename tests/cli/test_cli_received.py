@@ -6,8 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from tacit.experiments import planned
-from tacit.reproduction import find_experiment, stored_run
+from tacit.reproduction import find_experiment, planned, stored_run
 from tacit.site import read_entries
 from tacit.store import Store, StoreError, provenance
 

@@ -370,3 +370,6 @@ def test_patience_is_the_number_of_steps_without_progress():
     for patience in (1, 5):
         result = run(patience)
         assert (result.outcome, int(result.steps)) == ("stalled", 4 + patience)
+    goal = Stop(40, loss=0.75, patience=5, progress=1e-3)  # reached with 0.7, not with 0.8
+    result = descend(np.float64(1.0), loss, optax.sgd(0.1), stop=goal)
+    assert (result.outcome, int(result.steps)) == ("converged", 3)

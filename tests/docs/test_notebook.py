@@ -1,6 +1,5 @@
 """What objects of ours show in a notebook and at a prompt."""
 
-
 import numpy as np
 import pytest
 

@@ -136,6 +136,22 @@ def test_batches_hold_all_sequences_in_the_mean():
         )
 
 
+def test_a_batch_holds_no_sequence_twice():
+    """Sequence i has the loss 2^i, so that the bits of a batch's loss say what it holds."""
+
+    class Silent:
+        def impulse_response(self, length):
+            return jnp.zeros((length, 1, 1))
+
+    y = np.sqrt(2.0 ** np.arange(1, 9)).reshape(8, 1, 1)
+    batches = SequenceBatches.of(np.ones((8, 1, 1)), y, size=6)
+    with jax.enable_x64(True):
+        for seed in range(4):
+            held = round(float(batches.loss(Silent(), key=jax.random.key(seed))))
+            assert held.bit_count() == 6
+            assert held < 2**8
+
+
 def test_float32_stays_float32():
     model = student(5, dtype=np.float32)
     x, y = (part.astype(np.float32) for part in sequences(3, 4, 1, 1))

@@ -41,18 +41,19 @@ def test_outputs_of_a_linear_model_are_those_of_its_simulation():
 
 
 def test_the_loss_is_the_mean_squared_error_of_the_last_output():
-    teacher, student = linear(seed=1), linear(seed=2)
+    teacher, student = linear(outputs=2, seed=1), linear(outputs=2, seed=2)
     data = SampledLoss.last(teacher, 4, longest=6, sequences=5).sample(key=KEY)
     inputs = np.asarray(data.inputs)
     errors = [
         np.asarray(student.simulate(x[:4]))[-1] - np.asarray(teacher.simulate(x[:4]))[-1]
         for x in inputs
     ]
-    assert float(data.loss(student)) == pytest.approx(np.mean(np.square(errors)), rel=1e-10)
+    by_hand = 2 * np.mean(np.square(errors))  # summed over the two outputs
+    assert float(data.loss(student)) == pytest.approx(by_hand, rel=1e-10)
     squares = np.asarray(data.residuals(student)) ** 2
     assert float(data.loss(student)) == pytest.approx(squares.sum(), rel=1e-12)
     zeros = [np.asarray(teacher.simulate(x[:4]))[-1] for x in inputs]
-    assert float(data.zero_loss()) == pytest.approx(np.mean(np.square(zeros)), rel=1e-10)
+    assert float(data.zero_loss()) == pytest.approx(2 * np.mean(np.square(zeros)), rel=1e-10)
     steps = np.asarray(data.error_by_step(student))
     assert steps[3] == pytest.approx(float(data.loss(student)), rel=1e-12)
 
@@ -89,6 +90,13 @@ def test_fresh_data_differ_by_key_and_not_otherwise():
     first, again = (float(problem.loss(student, key=KEY)) for _ in range(2))
     assert first == again
     assert first != float(problem.loss(student, key=jax.random.key(1)))
+
+
+def test_random_labels_begin_where_they_are_asked_to():
+    data = SampledLoss.last(linear(), 4, longest=6, sequences=5).sample(key=KEY)
+    noisy = data.with_random_labels(after=3, key=KEY)
+    same = np.asarray(noisy.targets == data.targets).all(axis=(0, 2))
+    np.testing.assert_array_equal(same, [True, True, True, False, False, False])
 
 
 def test_a_lying_teacher_is_the_teacher_on_short_sequences():

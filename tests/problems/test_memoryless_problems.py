@@ -108,6 +108,20 @@ def test_a_memoryless_teacher_answers_the_present_alone():
     np.testing.assert_array_equal(response, [-0.7, 0, 0, 0, 0])
 
 
+def test_a_linear_teacher_is_drawn_from_all_rotations_and_reflections():
+    """Of one dimension there are two, of equal weight."""
+    signs = [
+        np.sign(linear_teacher(1, radius=0.9, key=jax.random.key(seed)).transition.matrix()[0, 0])
+        for seed in range(12)
+    ]
+    assert 2 < signs.count(1) < 10
+
+
+def test_a_loss_of_short_sequences_sees_their_lags_only():
+    loss = PopulationLoss.of(memoryless_teacher(0.5), 3, longest=5)
+    np.testing.assert_array_equal(loss.mask, [1, 1, 1, 0, 0])
+
+
 @pytest.mark.parametrize("order", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("radius", [0.8, 0.9, 0.99])
 def test_a_linear_teacher_has_its_order_its_radius_and_energy_one(order, radius):

@@ -173,6 +173,24 @@ def test_it_is_that_of_the_code_that_was_loaded(tmp_path):
     assert fingerprint(find_experiment(f"{tmp_path / 'toy.py'}:Toy")) != before
 
 
+def test_a_module_that_was_edited_before_its_first_run_is_refused(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "edited_by_hand.py"
+
+    def edited(old, new):
+        file.write_text(FILE)
+        monkeypatch.delitem(sys.modules, "edited_by_hand", raising=False)
+        importlib.invalidate_caches()
+        kind = importlib.import_module("edited_by_hand").Toy
+        file.write_text(FILE.replace(old, new))
+        return kind
+
+    words = r"edited_by_hand.py was edited after it was imported \(helper is another"
+    with pytest.raises(ValueError, match=words):
+        fingerprint(edited("return x * SCALE", "return x + SCALE"))
+    assert fingerprint(edited("SCALE = 2.0", "# a comment\nSCALE = 2.0")) is not None
+
+
 def test_a_class_may_have_the_name_of_its_base(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "bases_of_test.py").write_text(FILE)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.store import cell_key
+from tacit.store import Plan, Store, StoreError, Variable, _key, cell_key
 
 scalars = st.one_of(
     st.booleans(),
@@ -103,3 +103,24 @@ def test_the_address_stays_what_it_was():
 def test_what_cannot_be_a_parameter(value):
     with pytest.raises(ValueError, match="cannot be the parameter of a cell"):
         key(x=value)
+
+
+def test_the_addresses_of_a_plan_are_hashed_once(tmp_path, monkeypatch):
+    plan = Plan({"seed": (0, 1, 2), "w": (0.5, np.inf)}, {"steps": 3}, {"error": Variable("error")})
+    cells = [{**plan.fixed, **cell} for cell in plan.cells()]
+    store = Store(tmp_path, experiment="toy/keys", version=1)
+    store.add(cells, {"error": np.ones(6)}, {})
+    count, address = [], _key._address
+    monkeypatch.setattr(_key, "_address", lambda *a: count.append(a) or address(*a))
+    store.fit(plan)
+    assert store.status(plan).done == 6
+    assert store.codes(plan) == {None: 6}
+    assert len(count) == 6
+    assert store.keys_of_plan(plan) == [cell_key("toy/keys", 1, cell) for cell in cells]
+
+
+@pytest.mark.parametrize("name", ["../evil", "paper/..", "./figure", "paper/.hidden"])
+def test_a_name_leads_nowhere_else(tmp_path, name):
+    with pytest.raises(StoreError, match="the form is 'paper/figure'"):
+        Store(tmp_path / "store", experiment=name, version=1)
+    assert not list(tmp_path.iterdir())

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit._files import FileKindError, read_regular
+from tacit._files import FileKindError, parsed_json, read_regular
 from tacit.store import Plan, Store, StoreError, Variable
 
 _spec = importlib.util.spec_from_file_location("crafted", Path(__file__).with_name("crafted.py"))
@@ -124,7 +124,7 @@ def test_parts_that_all_differ_from_the_declaration_are_refused_not_moved(store)
 def test_a_digit_in_the_manifest_moves_nothing(store):
     manifest = store.path / "store.json"
     manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
-    with pytest.raises(StoreError, match=r"all 1 parts belong to .*version 1"):
+    with pytest.raises(StoreError, match=r"its only part belongs to .*version 1"):
         Store.existing(store.path)
     assert len(list((store.path / "parts").glob("*.npz"))) == 1
 
@@ -248,3 +248,11 @@ def test_a_part_that_cannot_be_read_now_stays_where_it_is(store, monkeypatch, re
 def test_a_version_that_is_too_high_is_told_the_highest(tmp_path):
     with pytest.raises(StoreError, match="allowed is an integer from 1 to 1,000,000,000"):
         Store(tmp_path / "store", experiment="toy/one", version=202611161751)
+
+
+@pytest.mark.parametrize(
+    "text", [b"[" + b"[]," * 500_000 + b"0]", b"[" * 90_000, b"1," * 5_000_000]
+)
+def test_lists_without_bounds_are_not_read(text):
+    with pytest.raises(ValueError, match=r"too many lists|too deep"):
+        parsed_json(text)

@@ -100,3 +100,10 @@ def test_wrong_questions_to_a_batch():
 def test_wrong_grids(axes, options, words):
     with pytest.raises(ValueError, match=words):
         Grid(axes, **options)
+
+
+def test_a_grid_has_at_most_two_million_cells():
+    seeds = tuple(range(2000))
+    assert len(Grid({"seed": seeds, "width": range(1000)})) == 2_000_000
+    with pytest.raises(ValueError, match=r"2,002,000 cells .* are too many: at most 2,000,000"):
+        Grid({"seed": seeds, "width": range(1001)})

@@ -71,6 +71,8 @@ def test_the_alignment_bound_as_printed_and_along_leading_axes():
 def test_theorem_4_2_gives_the_papers_numbers():
     bound = plasticity_bound(1.0, 0.1)
     assert abs(bound.stable_rank - 1.4493) < 1e-4
+    assert bound.largest * bound.smallest == pytest.approx(1.0)  # w*², the determinant's
+    assert bound.stable_rank == pytest.approx(1 + (bound.smallest / bound.largest) ** 2)
     mask = np.array([[True, True], [False, True]])
     target = np.array([[1.0, 0.1], [0.0, 1.0]])
     times = np.linspace(0, 20, 41)
@@ -95,6 +97,7 @@ def test_theorem_4_2_bounds_every_warm_start(w, share):
     bound = plasticity_bound(w, added)
     losses = [0.5 * np.sum((A @ B - target)[mask] ** 2) for A, B in path]
     assert (losses <= bound.loss(times) * (1 + 1e-6)).all()
+    assert losses[0] == pytest.approx(bound.loss(0.0), rel=1e-9)
     for A, B in path[1:]:
         values = np.linalg.svd(A @ B, compute_uv=False)
         assert values[0] <= bound.largest * (1 + 1e-8)

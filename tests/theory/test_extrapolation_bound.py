@@ -1,9 +1,12 @@
 """Theorem 8 with constants: students that try to be as wrong as they may."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from tacit.theory.lowdim import extrapolation_bound, nonextrapolating_student
+from tacit.theory.lowdim._extrapolation_bound import _extremes
 
 NODES, WEIGHTS = np.array([-0.7, 0.2, 0.9]), np.array([0.5, 0.3, 0.4])
 
@@ -137,3 +140,10 @@ def test_the_sharp_bound_is_the_largest_over_the_quotients_range():
     expected = max(np.linalg.norm(rest + g * monic) for g in (0.0, 2.0))
     found = extrapolation_bound([0.5], [1.0], loss=1.0, lag=3, length=3).sharp
     assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("polynomial", "ends"), [([0, 1], (-2, 2)), ([0, -1], (-2, 2)), ([1, 0, 1], (1, 5))]
+)
+def test_the_extremes_of_a_polynomial_lie_at_both_ends_and_between(polynomial, ends):
+    assert _extremes([Fraction(c) for c in polynomial], 2.0) == pytest.approx(ends)

@@ -1,10 +1,13 @@
 """Recorded calls of `tacit.descent`."""
 
+import tempfile
+from pathlib import Path
+
 import diffrax
 import jax
 import numpy as np
 import optax
-from recorded import call
+from recorded import Fresh, call
 
 from tacit.descent import (
     Averaged,
@@ -45,6 +48,14 @@ CALLS = {
         progress=None, title="descent",
     ),
     "descent.run_schedule": call(model=START, stages=[STAGE], progress=None, title="both"),
+    "descent.cosine": call(rate=0.1, steps=10),
+    "descent.coupled_decay": call(
+        name="sgd", rate=0.1, decay=1e-4, momentum=0.9, nesterov=False, second=0.999
+    ),
+    "descent.set_progress_place": call(words="batch 1/2"),
+    "descent.Checkpoint": call(
+        "", {"seconds": "inf"}, "", path=Fresh(lambda: Path(tempfile.mkdtemp()) / "c"), seconds=30.0
+    ),
     "descent.Averaged": call(method=optax.sgd(0.1), steps=3),
     "descent.BoundedStep": call(fraction=0.3),
     "descent.Cold": call(
@@ -106,6 +117,7 @@ RECORDS = {
     "descent.Problem": "a protocol",
     "descent.ScheduleResult": "what run_schedule returns",
     "descent.Statistics": "part of a DescentResult",
+    "descent.Stateful": "a protocol",
     "descent.Stochastic": "a protocol",
 }
 _ = (Averaged, FirstBelow, GaussNewton, GradientFlow, KEY)

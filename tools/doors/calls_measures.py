@@ -16,6 +16,10 @@ TIMES = np.arange(1.0, 7.0)
 CALLS = {
     "balancedness": call(B=_rng.normal(size=(5, 2)), C=_rng.normal(size=(2, 5))),
     "change_singular_values": call(initial=SQUARE, final=OTHER),
+    "by_inputs": call(weights=_rng.normal(size=(2, 2, 3, 4))),
+    "by_outputs": call(weights=_rng.normal(size=(2, 2, 3, 4))),
+    "mean_layer_ranks": call(
+        "", {"layers": "as:weights as:values"}, "", layers=[MATRIX, SQUARE]),
     "crossing": call(
         "", {"y": DIVERGED, "level": "inf minus-inf", "never": DIVERGED, "at_start": DIVERGED}, "",
         x=TIMES, y=LOSSES, level=0.2, falling=True, for_good=False, log_x=False, log_y=False,

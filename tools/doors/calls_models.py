@@ -7,6 +7,7 @@ from recorded import call
 from tacit.models import (
     BY_VECTORS,
     GRU,
+    Arithmetic,
     DeepFactorisation,
     Dense,
     Diagonal,
@@ -101,6 +102,10 @@ CALLS = {
     ),
     "Symmetric": call(upper=normal(6)),
     "Symmetric.from_matrix": call(matrix=np.eye(3)),
+    "image_network": call(
+        name="resnet18", key=KEY, classes=2, width=0.1,
+        arithmetic=Arithmetic(np.float32, "highest"),
+    ),
     "impulse_responses": call(
         models=random_linear_rnns(Dense, 3, scale=0.1, keys=jax.random.split(KEY, 2)), length=3
     ),
@@ -116,5 +121,12 @@ CALLS = {
 CALLS = {f"models.{name}": made for name, made in CALLS.items()}
 RECORDS = {
     "models.AbstractTransition": "abstract",
+    "models.Arithmetic": "a choice of dtypes, as it is",
+    "models.BatchNorm": "part of a network of image_network",
+    "models.ReLUNet": "made by image_network",
+    "models.ResNet": "made by image_network",
+    "models.Statistics": "what a batch norm saw",
+    "models.VGG": "made by image_network",
+    "models.renewed": "what descend puts back, of a network and what it saw",
     "models.identity": "the function x ↦ x, handed to RateRNN",
 }

@@ -23,6 +23,11 @@ FLIP = dict(
     amplitude=0.5,
 )  # fmt: skip
 
+IMAGES = problems.Images.of(
+    np.zeros((3, 4, 4, 3), np.uint8), np.array([0, 1, 0]), mean=np.full(3, 0.5),
+    deviation=np.full(3, 0.2),
+)  # fmt: skip
+
 
 def _rng() -> np.random.Generator:
     return np.random.default_rng(0)
@@ -50,6 +55,13 @@ CALLS = {
         self=problems.FiniteResponse(normal(4, 1, 1)), inputs=normal(5, 1)
     ),
     "FlipFlop": call(**FLIP),
+    "ImageBatches": call(images=IMAGES, size=2, shift=1, mirror=True),
+    "Images.of": call(
+        "", {"mean": "as:deviation", "deviation": "as:mean"}, "",
+        pixels=np.zeros((3, 4, 4, 3), np.uint8), labels=np.array([0, 1, 0]),
+        mean=np.array([0.5, 0.5, 0.5]), deviation=np.array([0.2, 0.2, 0.2]),
+    ),
+    "split_means": call(train=IMAGES, test=IMAGES, most=2),
     "LinearDataLoss": call(target=RESPONSE, root=jnp.eye(4)),
     "LinearDataLoss.of": call(teacher=LINEAR, inputs=normal(3, 4, 1), longest=5),
     "LinearSampledLoss": call(target=RESPONSE, mask=WEIGHTS, sequences=3),
@@ -79,7 +91,7 @@ CALLS = {
     "Pattern.diagonal": call(size=3),
     "Pattern.column": call(rows=3, columns=2, index=1),
     "Pattern.block_diagonal": call(blocks=2, block_size=2),
-    "Pattern.random": call(rows=3, columns=3, count=4, key=KEY),
+    "Pattern.random": call("", {"count": "as:counts"}, "", rows=3, columns=3, count=4, key=KEY),
     "Pattern.nested": call(rows=3, columns=3, counts=[2, 4], key=KEY),
     "MaskedTargets": call(responses=normal(2, 4, 1, 1), lengths=np.array([2, 3]), padding=2),
     "MaskedTargets.fresh_data_loss": call(
@@ -155,6 +167,7 @@ CALLS = {
 }  # fmt: skip
 CALLS = {f"problems.{name}": made for name, made in CALLS.items()}
 RECORDS = {
+    "problems.Images": "made by Images.of",
     "problems.CentredResponse": "made by CentredResponse.of",
     "problems.Seeded": "a model and its number, as they are",
     "problems.Sentences": "made by Sentences.of",

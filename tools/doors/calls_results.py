@@ -181,6 +181,11 @@ CALLS = {
         values=_TABLE, x="width", by=(), label="range", colour=0, style="solid"
     ),
     "draw.run_points": call(values=_TABLE, x="width", by=(), colour=0, size=3.0, opacity=0.5),
+    "draw.figure_from_dict": call(record=draw.figure_to_dict(_FIGURE)),
+    "draw.figure_to_dict": call(figure=_FIGURE),
+    "draw.to_web": call(figure=_FIGURE),
+    "draw.save_all": call(figure=_FIGURE, stem=Fresh(lambda: _path("f")), kinds=["png"]),
+    "draw.save_thumbnail": call(figure=_FIGURE, path=Fresh(lambda: _path("f.png"))),
     "draw.save_both": call(figure=_FIGURE, stem=Fresh(lambda: _path("f"))),
     "draw.save_png": call(figure=_FIGURE, path=Fresh(lambda: _path("f.png"))),
     "draw.save_svg": call(figure=_FIGURE, path=Fresh(lambda: _path("f.svg"))),
@@ -198,6 +203,15 @@ CALLS = {
     "data.read_labelled": call(file=Fresh(lambda: _file("a.tsv", "1\tgood\n0\tbad\n"))),
     "data.read_recording": call(path=Fresh(_recording)),
     "data.synthetic_recording": call(seed=0, neurons=3, minutes=0.1, seconds=0.05),
+    "data.synthetic_images": call(count=3, classes=2, seed=0),
+    "data.read_cifar": call(
+        "", {"label_bytes": "as:file"}, "", content=bytes(2 * 3073), label_bytes=1
+    ),
+    "data.image_set": call(
+        "", {"train": "as:count", "test": "as:count"}, "", name="waves", train=2, test=2, side=8
+    ),
+    "data.image_set_missing": call(name="waves"),
+    "data.cifar_missing": call(classes=10, path=Fresh(lambda: _path("none"))),
     "data.tokens": call(
         "", {"known": "text empty"}, "", sentence="a good film", known={"good", "film"},
     ),
@@ -270,14 +284,14 @@ CALLS = {
         "", {"width": "text none bool complex fraction nan inf minus-inf"},
         "NaN where the grid lacks a label", values=_TABLE, width=2,
     ),
-    "experiments.check_experiment": call(kind=Small),
+    "reproduction.check_experiment": call(kind=Small),
     "experiments.fixed": call(
         "",
         {"default": _DECLARED, "low": "inf minus-inf fraction", "high": "inf minus-inf fraction"},
         "",
         default=3, doc="a number", low=1, high=9, choices=None, analysis=False, units="1"
     ),
-    "experiments.planned": call(experiment=Fresh(Small), name="quick"),
+    "reproduction.planned": call(experiment=Fresh(Small), name="quick"),
     "experiments.stacked": call(rows=[{"a": 1.0}, {"a": 2.0}]),
     "experiments.swept": call(
         "",
@@ -289,18 +303,26 @@ CALLS = {
         n=[1, 2],
     ),
     "reproduce": call(
+        "", {"budget": "inf", "n": "number"}, "",
         experiment=Small, preset="quick", seeds=None, results=Fresh(lambda: _path("r")),
         fresh=False, accept_changed=False, until_decided=None, budget=10.0, seeds_at_most=3,
         executor=None, retries=0, progress=None, n=[1, 2],
     ),
     "verify": call(
-        "targets", {"targets": "as:statement"}, "", targets=("memoryless/equation13",),
+        "targets", {"targets": "as:statement empty shorter"}, "a margin may be infinite",
+        targets=("memoryless/equation13",),
         instances=1, seed=0, mutations=False,
         progress=None, draw=None,
     ),
 }  # fmt: skip
 RECORDS = {
+    "claims.DecidedClaims": "the claims of a run, by number or name",
     "claims.Movement": "what compare returns",
+    "draw.KeyEntry": "part of what to_web returns",
+    "draw.WebPanel": "what to_web returns",
+    "data.ImageSet": "what image_set returns",
+    "data.LabelledImages": "what read_cifar returns",
+    "data.cifar": "reads a data set that is not part of the project",
     "draw.Mark": "abstract",
     "data.LabelledSentences": "what sst2 and read_labelled return",
     "data.Recording": "what read_recording returns",

@@ -96,6 +96,9 @@ CALLS = {
         values=VALUES,
     ),
     "depth.limit_effective_rank": call("", {"ratio": "inf"}, "", **FAMILY),
+    "depth.limit_factor_effective_rank": call(
+        "", {"ratio": "inf"}, "", depth=3, scale=0.1, ratio=2.0, blocks=2, target=1.5
+    ),
     "depth.limit_singular_values": call("", {"ratio": "inf"}, "", **FAMILY, log=False),
     "depth.plasticity_bound": call(diagonal=1.0, added=0.5),
     "depth.reduced_flow": call("", {"times": "inf", "ratio": "inf"}, "", times=TIMES, **FAMILY),
@@ -117,6 +120,7 @@ CALLS = {
     "kernel.heaviest_lag": call(nu_w=0.5, nu_f=1.0, nu_c=1.0),
     "kernel.lag_weights": call(length=4, nu_w=0.5, nu_f=1.0, nu_c=1.0),
     "kernel.learning_curve": call(
+        "", None, "a rate above the largest diverges, and a zero Gram matrix has no largest",
         gram=np.diag([3.0, 2.0, 1.5, 1.0]), x=SEQUENCES, y=SEQUENCES, rate=0.05,
         steps=np.array([0, 3, 10]), start=np.zeros((4, 1, 1)), x_test=SEQUENCES,
     ),

@@ -13,6 +13,7 @@ import argparse
 import io
 import os
 import py_compile
+import resource
 import shutil
 import signal
 import sys
@@ -25,9 +26,10 @@ from pathlib import Path
 from table import MUTATIONS, Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 240  # seconds for the tests of one mutation; one that hangs is noticed
+LIMIT = 240  # seconds of work for the tests of one mutation; one that hangs is noticed
 OPTIONS = (
     "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
+    "-W", "ignore::pytest.PytestAssertRewriteWarning",  # of what is imported before the fork
     "-o", "addopts=--import-mode=importlib --strict-markers",
 )  # fmt: skip
 
@@ -37,7 +39,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/mutations")
     parser.add_argument("words", nargs="*")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--numbers", help="such as 10:20, in the order of the table")
+    parser.add_argument("--numbers", help="such as 3,10:20, in the order of the table")
     asked = parser.parse_args()
     wrong = [words for m in MUTATIONS if (words := _misfit(m))]
     print(*wrong, sep="\n", end="\n" * bool(wrong))
@@ -46,8 +48,8 @@ def main() -> int:
         return bool(wrong)
     chosen = [m for m in MUTATIONS if not asked.words or any(w in m.file for w in asked.words)]
     if asked.numbers:
-        first, last = (int(number) for number in asked.numbers.split(":"))
-        chosen = chosen[first:last]
+        ends = (part.split(":") for part in asked.numbers.split(","))
+        chosen = [m for end in ends for m in chosen[int(end[0]) : int(end[-1]) + (len(end) == 1)]]
     return _run(chosen)
 
 
@@ -57,11 +59,15 @@ def _misfit(mutation: Mutation) -> str:
 
 
 def _run(mutations: Iterable[Mutation]) -> int:
-    import jax.numpy  # noqa: F401, imported once for all forks
-    import numpy  # noqa: F401
+    # Imported once for all forks: JAX starts nothing before its first use.
+    import diffrax  # noqa: F401
+    import equinox  # noqa: F401
+    import jax.numpy  # noqa: F401
+    import optax  # noqa: F401
     import pytest  # noqa: F401
     import scipy.optimize  # noqa: F401
     import xarray  # noqa: F401
+    import zarr  # noqa: F401
 
     copy = Path(tempfile.mkdtemp(prefix="mutations"))
     kept = shutil.ignore_patterns("__pycache__", ".git", ".venv", "results", "reference")
@@ -101,7 +107,8 @@ def _tests_pass(copy: Path, tests: str) -> bool:
     """In a fork, whose imports of ours are its own."""
     child = os.fork()
     if child == 0:
-        signal.alarm(LIMIT)
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+        signal.alarm(8 * LIMIT)  # of a machine with other work
         os.chdir(copy)
         os.environ["PYTHONPATH"] = str(copy / "src")
         sys.path.insert(0, str(copy / "src"))

@@ -51,7 +51,7 @@ RESULTS = [
      "tests/draw/test_draw_runs.py"),
     ("draw/_runs.py", "errors * spread / np.sqrt(runs.size)", "errors * spread",
      "tests/draw/test_mean_lines.py"),
-    ("draw/_runs.py", "np.argsort(x, kind=\"stable\")", "np.arange(len(x))",
+    ("draw/_one_line.py", "np.argsort(x, kind=\"stable\")", "np.arange(len(x))",
      "tests/draw/test_draw_runs.py"),
     ("draw/_axis.py", "lead * 10.0**power >= rough * (1 - _SLACK)", "lead * 10.0**power >= 2 * rough",
      "tests/draw/test_draw_axis.py"),

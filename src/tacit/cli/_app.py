@@ -245,6 +245,9 @@ def reproduce_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be computed, and compute nothing.")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--pdb", help="Open the debugger where an experiment raises.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Run experiments, decide their claims, draw their figures.
@@ -269,6 +272,7 @@ def reproduce_command(
         seeds_at_most=seeds_at_most,
         compare=compare,
         dry_run=dry_run,
+        debug=debug,
         as_json=as_json,
     )
 
@@ -569,6 +573,82 @@ def complete_command(
         decay=decay,
         form=form,
         fill_all=fill_all,
+        seed=seed,
+        as_json=as_json,
+    )
+
+
+@app.command("identify")
+def identify_command(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A CSV, TSV or Parquet table, a line a sample.")
+    ],
+    inputs: Annotated[
+        list[str],
+        typer.Option("-u", "--input", metavar="NAME", help="A column of inputs; may be repeated."),
+    ],
+    outputs: Annotated[
+        list[str],
+        typer.Option(
+            "-y", "--output", metavar="NAME", help="A column of outputs; may be repeated."
+        ),
+    ],
+    record: Annotated[
+        str | None,
+        typer.Option("--record", metavar="NAME", help="A column that tells records apart."),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("-o", "--model", metavar="FILE", help="The system, as JSON."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="DIR", help="Report and figure."),
+    ] = None,
+    order: Annotated[
+        int | None,
+        typer.Option("--order", metavar="N", parser=_whole_number, help="States; else chosen."),
+    ] = None,
+    max_order: Annotated[
+        int | None,
+        typer.Option(
+            "--max-order", metavar="N", parser=_whole_number, help="The largest order tried; 12."
+        ),
+    ] = None,
+    held_out: Annotated[
+        float,
+        typer.Option(
+            "--held-out",
+            metavar="X",
+            parser=_number,
+            help="The end of each record that all methods are compared on; 0 compares nothing.",
+        ),
+    ] = 0.25,
+    step: Annotated[
+        float,
+        typer.Option("--step", metavar="T", parser=_number, help="Time between samples."),
+    ] = 1.0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", parser=_whole_number, help="Seed of the start.")
+    ] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Find a linear system in measured inputs and outputs.
+
+    Its order is chosen, and it is stable. Exit 0 when it is done, 2 on wrong use.
+    """
+    return _command(
+        "identify",
+        file,
+        inputs=inputs,
+        outputs=outputs,
+        record=record,
+        output=model,
+        report=report,
+        order=order,
+        max_order=max_order,
+        held_out=held_out,
+        step=step,
         seed=seed,
         as_json=as_json,
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tacit.cli._text import plain
+from tacit.cli._text import many, plain
 from tacit.reproduction import results_folder
 from tacit.store import Store, StoreError, findings, stores_in
 
@@ -81,8 +81,10 @@ def _tell(record: dict[str, Any], *, repair: bool) -> None:
         print(plain(f"  cannot be used: {record['error']}"))
         return
     count = len(record["findings"])
-    state = "all of it is whole" if not count else f"{count} things are not as they should be"
-    print(f"  {record['cells']} cells in {record['parts']} parts: {state}")
+    verb = "is" if count == 1 else "are"
+    wrong = f"{many(count, 'thing')} {verb} not as {'it' if count == 1 else 'they'} should be"
+    where = f"{many(record['cells'], 'cell')} in {many(record['parts'], 'part')}"
+    print(f"  {where}: {wrong if count else 'all of it is whole'}")
     for one in record["findings"]:
         done = "mended" if one["mended"] else "left" if repair else "--repair would"
         print(plain(f"  {one['what']} ({done}: {one['repair']})"))

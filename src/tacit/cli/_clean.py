@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tacit._files import WriteError
-from tacit.cli._text import plain
+from tacit.cli._text import many, plain
 from tacit.reproduction import results_folder
 from tacit.store import StoreError, leftovers
 
@@ -32,8 +32,9 @@ def run(targets: Sequence[Path], *, remove: bool, results: Path | None, as_json:
         print(json.dumps({"leftovers": records, "removed": remove}, ensure_ascii=False))
         return 0
     for one in found:
-        print(plain(f"{one.path}: {one.kind}, {one.files} files, {one.bytes / 1e6:.1f} MB"))
+        print(plain(f"{one.path}: {one.kind}, {many(one.files, 'file')}, {one.bytes / 1e6:.1f} MB"))
     total = sum(one.bytes for one in found) / 1e6
-    done = "removed" if remove else "--yes removes them" if found else "nothing is left over"
-    print(f"{len(found)} folders, {total:.1f} MB: {done}")
+    them = "it" if len(found) == 1 else "them"
+    done = "removed" if remove else f"--yes removes {them}" if found else "nothing is left over"
+    print(f"{many(len(found), 'folder')}, {total:.1f} MB: {done}")
     return 0

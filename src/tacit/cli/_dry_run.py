@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli._text import plain
-from tacit.experiments import Experiment, planned
-from tacit.reproduction import expected_minutes, parse_settings, results_folder
+from tacit.cli._text import many, plain
+from tacit.experiments import Experiment
+from tacit.reproduction import expected_minutes, parse_settings, planned, results_folder
 from tacit.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -23,7 +23,10 @@ def tell_plan(chosen: Sequence[type[Experiment]], request: "Request", *, as_json
         if row["skipped"]:
             print(plain(f"{row['experiment']}: skipped: {row['skipped']}"))
             continue
-        words = f"{row['cells']:,} cells in {row['batches']:,} batches, {row['stored']:,} stored"
+        words = (
+            f"{many(row['cells'], 'cell')} in {many(row['batches'], 'batch')}, "
+            f"{row['stored']:,} stored"
+        )
         minutes = f"; about {row['minutes']:g} min for all" if row["minutes"] else ""
         print(plain(f"{row['experiment']} at {row['preset']}: {words}{minutes}"))
     total = sum(row["minutes"] or 0.0 for row in rows if not row["skipped"])

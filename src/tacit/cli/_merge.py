@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit._errors import shown
 from tacit._files import FileKindError, folder_within
-from tacit.cli._text import plain
+from tacit.cli._text import many, plain
 from tacit.reproduction import results_folder
 from tacit.store import Store, StoreError, stores_in
 
@@ -21,8 +21,9 @@ def run(sources: Sequence[Path], *, into: Path | None, as_json: bool) -> int:
         return 0
     for record in records:
         print(
-            f"{record['experiment']}: {record['taken']} parts taken with {record['new_cells']} new "
-            f"cells, now {record['cells']} cells in {record['path']}"
+            f"{record['experiment']}: {many(record['taken'], 'part')} taken with "
+            f"{many(record['new_cells'], 'new cell')}, now {many(record['cells'], 'cell')} in "
+            f"{record['path']}"
         )
         for warning in record["warnings"]:
             print(plain(f"  {warning}"))

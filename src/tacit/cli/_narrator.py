@@ -38,7 +38,8 @@ class Narrator:
             else:
                 self._console.file.write(f"{words}\n")
         elif event.kind == "failed":
-            say(f"batch {event.batch.label} failed: {event.message}")
+            where = f"; {event.remedy}" if event.remedy else ""
+            say(f"batch {event.batch.label} failed: {event.message}{where}")
         elif event.kind == "retried":
             say(f"batch {event.batch.label} raised {event.message}")
         elif event.kind == "waiting" and (event.remedy or not self._waiting):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit._files import NO_SPACE, FileKindError
+from tacit.cli._debugger import Debugged, open_debugger
 from tacit.cli._explained import INTERRUPTED
 from tacit.cli._narrator import Narrator, say
 from tacit.cli._telling import tell
@@ -63,6 +64,7 @@ class Request:
     seeds_at_most: int
     compare: bool
     alone: bool = True
+    debug: bool = False
 
     def missing(self, kind: type[Experiment]) -> str | None:
         """What the experiment needs and this machine lacks, in words."""
@@ -107,6 +109,8 @@ class Request:
         except (Exception, SystemExit) as error:
             if isinstance(error, OSError) and error.errno in NO_SPACE:
                 raise
+            if self.debug:
+                open_debugger(error)
             return self._failed(kind, self._broken(kind, error))
         tell(console, made, compare=self.compare)
         return _record(made, compare=self.compare)
@@ -147,6 +151,7 @@ def run(
     seeds_at_most: int,
     compare: bool,
     dry_run: bool = False,
+    debug: bool = False,
     as_json: bool,
 ) -> int:
     """Run the experiments; wrong use is found before the first begins."""
@@ -154,6 +159,11 @@ def run(
 
     if seeds_at_most < 1:
         raise UsageError(f"--seeds-at-most: received {seeds_at_most}, it must be at least 1")
+    if debug and (workers is not None or scheduler is not None or every):
+        raise UsageError(
+            "--pdb: received with --workers, --scheduler or --all, but the debugger needs the "
+            "experiment in this process: leave them out"
+        )
     request = Request(
         preset,
         tuple(settings),
@@ -165,6 +175,7 @@ def run(
         budget,
         seeds_at_most,
         compare,
+        debug=debug,
     )
     chosen = _chosen(ids, every, preset)
     request = replace(request, alone=len(chosen) == 1)
@@ -178,7 +189,8 @@ def run(
         return tell_plan(chosen, request, as_json=as_json)
     # With --json standard output is for the object alone.
     console = Console(stderr=as_json, soft_wrap=False)
-    processes = _processes(workers, scheduler, every=len(named) < len(chosen))
+    every = len(named) < len(chosen) and not debug
+    processes = _processes(workers, scheduler, every=every)
     records: dict[str, dict[str, Any]] = {}
     narrator: Narrator | None = None
     pages = Pages(results_folder(results), several=len(chosen) > 1)
@@ -189,7 +201,7 @@ def run(
                 records[kind.id] = record
                 pages.update(kind.id)
         else:
-            with chosen_workers(processes, scheduler) as executor:
+            with Debugged() if debug else chosen_workers(processes, scheduler) as executor:
                 for kind in chosen:
                     narrator = Narrator(console, kind.id)
                     records[kind.id] = request.run(kind, console, executor, narrator)

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tacit.cli._text import plain
-from tacit.experiments import UsageError, planned
+from tacit.cli._text import many, plain
+from tacit.experiments import UsageError
 from tacit.reproduction import (
     find_experiment,
     parse_seeds,
     parse_settings,
+    planned,
     results_folder,
     words_on_changes,
 )
@@ -137,9 +138,9 @@ def _tell(row: _Row) -> None:
     ended = ", ".join(f"{count} {word}" for word, count in status.outcomes.items())
     print(plain(title))
     print(
-        f"  {status.cells} cells: {status.done} done{f' ({ended})' if ended else ''}, "
+        f"  {many(status.cells, 'cell')}: {status.done} done{f' ({ended})' if ended else ''}, "
         f"{status.missing} missing, {len(status.failed)} failed"
-        + (f"; {status.batches_at_work} batches at work" if status.batches_at_work else "")
+        + (f"; {many(status.batches_at_work, 'batch')} at work" if status.batches_at_work else "")
     )
     known = [count for code, count in row.codes.items() if code is not None]
     if len(known) > 1:

@@ -4,7 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tacit.claims._shown import bound_words, measured_words, seeds_words
-from tacit.cli._text import marked, plain
+from tacit.cli._text import many, marked, plain
 from tacit.reproduction import TOO_MANY_SEEDS, Reproduction
 
 if TYPE_CHECKING:
@@ -40,13 +40,10 @@ def tell(console: "Console", made: Reproduction, *, compare: bool) -> None:
             console.print(words, markup=False, highlight=False, style="dim")
     outcomes = ", ".join(f"{count} {name}" for name, count in made.outcomes.items())
     kept = made.summary.skipped_batches
+    whole = many(kept + made.summary.computed_batches, "batch")
     console.print(
         f"  {outcomes}; {made.seconds:.1f} s"
-        + (
-            f", {kept} of {kept + made.summary.computed_batches} batches were stored already"
-            if kept
-            else ""
-        )
+        + (f", {kept} of {whole} {'was' if kept == 1 else 'were'} stored already" if kept else "")
         + f"; {marked(made.path)}/figure.png"
     )
     for name, effort in made.efforts.items():

@@ -24,3 +24,9 @@ def write_anything() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None and getattr(stream, "errors", "") == "strict":
             reconfigure(errors="replace")
+
+
+def many(count: int, noun: str) -> str:
+    """A count with its noun: "1 file", "2,000 batches"."""
+    plural = "" if count == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{count:,} {noun}{plural}"

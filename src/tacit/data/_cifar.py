@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit._doors import ANY, door, instance, path, whole
 from tacit.data._source import DataMissingError, Source
 
 _CREDIT = "Krizhevsky, 2009 (https://www.cs.toronto.edu/~kriz/cifar.html)"
@@ -94,6 +95,7 @@ def cifar(classes: int, path: str | os.PathLike[str] | None = None) -> dict[str,
     }
 
 
+@door(classes=ANY, path=path)
 def cifar_missing(classes: int, path: str | os.PathLike[str] | None = None) -> str | None:
     """Why `cifar` has nothing to read, in a sentence; None if it has."""
     if classes not in _SOURCES:
@@ -114,6 +116,7 @@ def unpacked(archive: Path, names: tuple[str, ...]) -> dict[str, bytes]:
         return {name: (file or io.BytesIO()).read() for name, file in found.items()}
 
 
+@door(content=instance(bytes), label_bytes=whole(1, 100))
 def read_cifar(content: bytes, *, label_bytes: int) -> LabelledImages:
     """Images in CIFAR's binary form; of several label bytes the last is the class."""
     row = label_bytes + 3 * SIDE * SIDE

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit._doors import ANY, door, text, whole
 from tacit.data._cifar import SIDE, LabelledImages, cifar, cifar_missing
 from tacit.data._synthetic_images import synthetic_images
 
@@ -25,6 +26,7 @@ class ImageSet(NamedTuple):
     deviation: np.ndarray
 
 
+@door(name=text, train=ANY, test=ANY, side=whole(1, 10_000))
 def image_set(name: str, *, train: int, test: int, side: int = SIDE) -> ImageSet:
     """The first `train` and `test` images of a set; means of blocks of pixels for a smaller side.
 
@@ -33,6 +35,8 @@ def image_set(name: str, *, train: int, test: int, side: int = SIDE) -> ImageSet
     - `name`: one of `IMAGE_SETS`.
     - `side`: height and width; a divisor of 32.
     """
+    if name not in IMAGE_SETS:
+        raise ValueError(f"name: received {name!r}, it must be one of {list(IMAGE_SETS)}")
     if SIDE % side:
         raise ValueError(f"side: received {side!r}, it must be a divisor of {SIDE}")
     whole = _whole(name, train, test)
@@ -49,6 +53,7 @@ def image_set(name: str, *, train: int, test: int, side: int = SIDE) -> ImageSet
     return ImageSet(parts["train"], parts["test"], mean, deviation)
 
 
+@door(name=text)
 def image_set_missing(name: str) -> str | None:
     """Why a set is not at hand, in a sentence; None if it is."""
     if name not in IMAGE_SETS:

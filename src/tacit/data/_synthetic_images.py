@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from tacit._doors import MOST, SEEDS, door, whole
 from tacit.data._cifar import SIDE, LabelledImages
 
 
+@door(count=whole(-MOST, 10_000_000), classes=whole(1, 10_000), seed=whole(0, SEEDS))
 def synthetic_images(count: int, *, classes: int = 10, seed: int = 0) -> LabelledImages:
     """Images in the form of CIFAR, for trials where it is not at hand.
 

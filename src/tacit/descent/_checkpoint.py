@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from tacit._doors import check_fields, number, path
 from tacit._files import write_atomically
 from tacit._types import PyTree
 
@@ -37,6 +38,7 @@ class Checkpoint:
     seconds: float = 30.0
 
     def __post_init__(self) -> None:
+        check_fields(self, path=path, seconds=number(infinite=True))
         object.__setattr__(self, "path", Path(self.path))
         if not self.seconds >= 0:
             raise ValueError(

@@ -5,9 +5,11 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 
+from tacit._doors import door, number, whole
 from tacit._types import Array
 
 
+@door(rate=number(), steps=whole(1))
 def cosine(rate: float, steps: int) -> Callable[[Array], Array]:
     """The schedule rate · (1 + cos(π t/steps))/2 for Optax's methods, zero from `steps` on.
 

@@ -2,9 +2,18 @@
 
 import optax
 
+from tacit._doors import door, flag, number, text
+
 COUPLED = ("sgd", "adam", "rmsprop")
 
 
+@door(
+    name=text,
+    decay=number(0),
+    momentum=number(0, below=1),
+    nesterov=flag,
+    second=number(0, below=1),
+)
 def coupled_decay(
     name: str,
     rate: optax.ScalarOrSchedule,
@@ -26,6 +35,8 @@ def coupled_decay(
     """
     if name not in COUPLED:
         raise ValueError(f"name: received {name!r}, it must be one of {list(COUPLED)}")
+    if not callable(rate):
+        number()("rate", rate)
     trace = optax.trace(momentum, nesterov=nesterov) if momentum else optax.identity()
     scaled = optax.scale_by_rms(decay=0.99, eps=1e-8, eps_in_sqrt=False)
     inner = {

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit._doors import door, instance
 from tacit.draw._axis import Axis
 from tacit.draw._figure import Figure, Panel
 from tacit.draw._heatmap import Heatmap
@@ -22,6 +23,7 @@ _MARKS = {kind.__name__: kind for kind in (
 )}  # fmt: skip
 
 
+@door(answer="any", figure=instance(Figure))
 def figure_to_dict(figure: Figure) -> dict[str, Any]:
     """The figure as JSON's types."""
     return _packed(figure) | {
@@ -30,6 +32,7 @@ def figure_to_dict(figure: Figure) -> dict[str, Any]:
     }
 
 
+@door(answer="any", record=instance(dict))
 def figure_from_dict(record: Any) -> Figure:
     """The figure that `figure_to_dict` wrote; a `ValueError` if it is none."""
     try:

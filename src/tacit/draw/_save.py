@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit._doors import door, instance, path
+from tacit._doors import door, each, instance, path, text
 from tacit._files import write_atomically
 from tacit.draw._checks import check_choice
 from tacit.draw._figure import Figure
@@ -42,6 +42,7 @@ def save_both(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
     return png, svg
 
 
+@door(figure=instance(Figure), stem=path, kinds=each(text))
 def save_all(figure: Figure, stem: str | Path, kinds: Sequence[str]) -> list[Path]:
     """Write `stem.KIND` for each of these kinds, of `FORMATS`; the layout is made once."""
     for kind in kinds:

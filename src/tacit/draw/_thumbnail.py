@@ -3,6 +3,7 @@
 import io
 from pathlib import Path
 
+from tacit._doors import door, instance, path
 from tacit._files import write_atomically
 from tacit.draw._figure import Figure
 from tacit.draw._marks import Text
@@ -15,6 +16,7 @@ THUMBNAIL = (360, 216)
 _DPI = 120
 
 
+@door(figure=instance(Figure), path=path)
 def save_thumbnail(figure: Figure, path: str | Path) -> Path:
     """Write the main panel's marks and frame as a PNG of `THUMBNAIL` pixels."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit._doors import door, instance
 from tacit.draw._axis import Axis
 from tacit.draw._figure import Figure, Panel
 from tacit.draw._heatmap import Heatmap
@@ -47,6 +48,7 @@ class WebPanel:
     key: tuple[KeyEntry, ...]
 
 
+@door(answer="any", figure=instance(Figure))
 def to_web(figure: Figure) -> tuple[list[WebPanel], list[KeyEntry]]:
     """The panels in their order, and the key that they share."""
     numbers: dict[object, int] = {}

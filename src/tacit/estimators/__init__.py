@@ -1,5 +1,7 @@
 """Estimators for people's own data, with scikit-learn's conventions."""
 
 from tacit.estimators._completion import DeepMatrixCompleter, LazyStartWarning
+from tacit.estimators._identification import LinearSystemIdentifier
+from tacit.estimators._linear_system import LinearSystem
 
-__all__ = ["DeepMatrixCompleter", "LazyStartWarning"]
+__all__ = ["DeepMatrixCompleter", "LazyStartWarning", "LinearSystem", "LinearSystemIdentifier"]

@@ -11,7 +11,6 @@ from tacit._errors import UsageError
 from tacit._signatures import with_readable_signatures
 from tacit.claims import Claims
 from tacit.experiments._accelerator import accelerated
-from tacit.experiments._declaration import check_experiment, planned
 from tacit.experiments._experiment import Experiment
 from tacit.experiments._parameter import Parameter, fixed, swept
 from tacit.experiments._rows import stacked
@@ -30,9 +29,7 @@ __all__ = [
     "Variable",
     "accelerated",
     "at",
-    "check_experiment",
     "fixed",
-    "planned",
     "stacked",
     "swept",
 ]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit._doors import door, each, real
 from tacit.measures._ranks import (
     effective_rank_from_singular_values,
     effective_rank_squared_from_singular_values,
@@ -19,12 +20,14 @@ RANKS = {
 """The ranks that `mean_layer_ranks` takes, by name."""
 
 
+@door(weights=real(finite=False))
 def by_inputs(weights: ArrayLike) -> np.ndarray:
     """A kernel (k1, k2, in, out) as the matrix in × (out · k1 · k2); a matrix as it is."""
     array = _weights(weights)
     return array if array.ndim == 2 else np.moveaxis(array, 2, 0).reshape(array.shape[2], -1)
 
 
+@door(weights=real(finite=False))
 def by_outputs(weights: ArrayLike) -> np.ndarray:
     """A kernel (k1, k2, in, out) as the matrix out × (in · k1 · k2); a matrix transposed."""
     array = _weights(weights)
@@ -38,6 +41,7 @@ MATRICES: dict[str, Callable[[ArrayLike], np.ndarray]] = {
 """Which side of a kernel is the rows of its matrix, by name."""
 
 
+@door(layers=each(real(finite=False), least=0))
 def mean_layer_ranks(layers: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
     """Ranks averaged over `layers`, and ranks divided by the largest possible, averaged likewise.
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tacit._doors import door, key, text
 from tacit._types import PRNGKeyArray
 from tacit.models._resnet import BLOCKS, ResNet
 from tacit.models._vgg import COUNTS, VGG
@@ -13,6 +14,7 @@ IMAGE_NETWORKS = {
 """Family and depth of each network, by name."""
 
 
+@door(name=text, key=key)
 def image_network(name: str, *, key: PRNGKeyArray, **made: Any) -> ResNet | VGG:
     """A network of `IMAGE_NETWORKS` before training; `made` goes to `random` of its class."""
     if name not in IMAGE_NETWORKS:

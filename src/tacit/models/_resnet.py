@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tacit._doors import door, instance, key, number, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models._image_layers import (
     KEPT,
@@ -75,6 +76,13 @@ class ResNet(eqx.Module):
     arithmetic: Arithmetic = eqx.field(static=True)
 
     @staticmethod
+    @door(
+        depth=whole(1),
+        classes=whole(1, 1_000_000),
+        arithmetic=instance(Arithmetic),
+        width=number(above=0, high=1_000),
+        key=key,
+    )
     def random(
         depth: int,
         *,

@@ -137,7 +137,7 @@ class StackedLSTM(eqx.Module):
             self.readout.dtype,
         )
         ends = _checked_lengths(lengths, drive)
-        return _outputs(self, drive, ends, key if dropout > 0 else None, dropout)
+        return _outputs(self, drive, ends, key if dropout > 0 else None, float(dropout))
 
     @classmethod
     @door(

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import UInt8
 from numpy.typing import ArrayLike
 
+from tacit._doors import ANY, check_fields, door, each, flag, instance, plain, real, whole
 from tacit._types import Array, Float, Int, PRNGKeyArray, PyTree, precise
 from tacit.models import Statistics, renewed
 from tacit.problems._shuffled import shuffled
@@ -43,6 +44,7 @@ class Images(eqx.Module):
     deviation: Float[Array, " channels"]
 
     @staticmethod
+    @door(pixels=real(), labels=each(whole()), mean=real(most=1e6), deviation=real(most=1e6))
     def of(
         pixels: ArrayLike, labels: ArrayLike, *, mean: ArrayLike, deviation: ArrayLike
     ) -> "Images":
@@ -58,7 +60,7 @@ class Images(eqx.Module):
                 f"labels: received the shape {classes.shape}, there must be one for each of the "
                 f"{len(bytes_)} images"
             )
-        centre, spread = (jnp.asarray(each, jnp.float32) for each in (mean, deviation))
+        centre, spread = (jnp.asarray(value, jnp.float32) for value in (mean, deviation))
         return Images(jnp.asarray(bytes_), jnp.asarray(classes, jnp.int32), centre, spread)
 
     def __len__(self) -> int:
@@ -85,6 +87,7 @@ class Images(eqx.Module):
         return losses, right.astype(jnp.float32)
 
 
+@door(train=instance(Images), test=instance(Images), most=whole(1))
 def split_means(
     train: Images, test: Images, most: int
 ) -> Callable[[ImageClassifier], Float[Array, "split what"]]:
@@ -118,14 +121,15 @@ class ImageBatches(eqx.Module):
     """
 
     images: Images
-    size: int = eqx.field(static=True, default=128)
-    shift: int = eqx.field(static=True, default=4)
+    size: int = eqx.field(static=True, default=128, converter=plain)
+    shift: int = eqx.field(static=True, default=4, converter=plain)
     mirror: bool = eqx.field(static=True, default=True)
 
     stochastic = True
     counts_steps = True
 
     def __check_init__(self) -> None:
+        check_fields(self, images=instance(Images), size=ANY, shift=whole(), mirror=flag)
         if not 1 <= self.size <= len(self.images):
             raise ValueError(
                 f"size: received {self.size}, it must be from 1 to {len(self.images)}, as many "

@@ -115,6 +115,7 @@ def second_moment_root(
 
     It is the triangular factor of X: as exact as the data, where a root of the product is not.
     """
+    inputs = np.asarray(inputs)
     count, length, channels = inputs.shape
     rows = np.asarray(inputs, np.float64)[:, ::-1].reshape(count, length * channels)
     size = (length if longest is None else longest) * channels

@@ -61,6 +61,8 @@ class Sentences(eqx.Module):
                 f"labels: received the shape {marks.shape}, they must be 0 or 1, one for each of "
                 f"the {len(sentences)} sentences"
             )
+        for place, sentence in enumerate(sentences):
+            real(finite=False, empty=True)(f"sentences[{place}]", sentence)
         rows = [np.asarray(sentence) for sentence in sentences]
         for place, row in enumerate(rows):
             whole_numbers = row.dtype.kind in "iu"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tacit.reproduction._cell import free_programs
     from tacit.reproduction._changed_code import words_on_changes
     from tacit.reproduction._comparison import Comparison
+    from tacit.reproduction._declaration import check_experiment, planned
     from tacit.reproduction._fingerprint import fingerprint
     from tacit.reproduction._listing import (
         PAGE_FILE,
@@ -46,6 +47,7 @@ __all__ = [
     "Reference",
     "Reproduction",
     "ReproductionError",
+    "check_experiment",
     "digest_of_text",
     "expected_minutes",
     "experiment_ids",
@@ -61,6 +63,7 @@ __all__ = [
     "parse_setting",
     "parse_settings",
     "place_in_own_file",
+    "planned",
     "reference_path",
     "reproduce",
     "results_folder",
@@ -73,6 +76,7 @@ _FILES = {
     "_cell": ("free_programs",),
     "_changed_code": ("words_on_changes",),
     "_comparison": ("Comparison",),
+    "_declaration": ("check_experiment", "planned"),
     "_fingerprint": ("fingerprint",),
     "_listing": (
         "PAGE_FILE",

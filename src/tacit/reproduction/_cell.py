@@ -1,5 +1,6 @@
 """An experiment's cell as the function that a sweep calls, here or in a worker process."""
 
+import contextlib
 import functools
 import sys
 from collections.abc import Mapping
@@ -8,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from tacit._errors import PLACE
 from tacit.experiments import OUTCOMES, Batch, Experiment
 from tacit.reproduction._fingerprint import fingerprint
-from tacit.reproduction._registry import find_experiment
+from tacit.reproduction._registry import find_experiment, place_in_own_file
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,12 @@ class ExperimentCell:
                 "the same tacit (or the same file) there, or start the run again"
             )
         own = {name: batch.values(name) for name in batch.cells[0]}
-        arrays = kind.for_batch({**self.values, **own}).cell(batch)
+        try:
+            arrays = kind.for_batch({**self.values, **own}).cell(batch)
+        except BaseException as error:
+            with contextlib.suppress(AttributeError):  # of an exception with slots
+                setattr(error, PLACE, place_in_own_file(error))
+            raise
         if not isinstance(arrays, Mapping):
             raise ValueError(
                 f"cell: returned {type(arrays).__name__}, give a dict of arrays by name"

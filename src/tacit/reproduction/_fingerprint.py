@@ -19,8 +19,10 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
+from tacit._errors import UsageError
 from tacit._version import __version__
 from tacit.experiments import Experiment
+from tacit.reproduction._edited import edited_function
 
 _BUILT_IN = f"tacit {__version__}"
 # What reads stored results, and what says how they are called and cut: neither computes a cell.
@@ -45,6 +47,8 @@ def fingerprint(kind: type[Experiment]) -> str | None:
     trees = _Trees()
     try:
         trees.add_experiment(kind)
+    except UsageError:
+        raise
     except (OSError, SyntaxError, ValueError, TypeError, RecursionError):
         return None  # typed at a prompt, or not to be found any more
     return hashlib.blake2b("\n".join(trees.texts).encode(), digest_size=16).hexdigest()
@@ -276,7 +280,14 @@ def _source(name: str, file: Path) -> bytes:
     if spec is None:
         return file.read_bytes()
     if name not in _loaded or _loaded[name][0] is not spec:
-        _loaded[name] = (spec, file.read_bytes())
+        source = file.read_bytes()
+        changed = edited_function(sys.modules[name], source)
+        if changed is not None:
+            raise UsageError(
+                f"experiment: {file.name} was edited after it was imported ({changed} is another "
+                "there than here): import it again, in a new process or by importlib.reload"
+            )
+        _loaded[name] = (spec, source)
     return _loaded[name][1]
 
 

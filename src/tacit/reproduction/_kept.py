@@ -4,12 +4,11 @@ The files of the last run lie in the experiment's folder. If it was at another p
 in `presets/NAME/` before new ones are written. The cells of all presets are in one store.
 """
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
-from tacit._files import FileKindError, folder_within, read_regular, write_atomically
+from tacit._files import FileKindError, folder_within, parsed_json, read_regular, write_atomically
 from tacit.reproduction._listing import PAGE_FILE
 
 FOLDER = "presets"
@@ -20,7 +19,7 @@ _MOST_BYTES = 256 * 2**20
 def keep_other(folder: Path, preset: str) -> Path | None:
     """Keep what the last run wrote, if it was at another preset; where to, else None."""
     try:
-        record: Any = json.loads(read_regular(folder / "claims.json", most=_MOST_BYTES))
+        record: Any = parsed_json(read_regular(folder / "claims.json", most=_MOST_BYTES))
         before = record["preset"]
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None

@@ -1,7 +1,6 @@
 """What experiments there are and what the last run of each said: light, for `tacit list`."""
 
 import hashlib
-import json
 import os
 import warnings
 from importlib.metadata import EntryPoint, entry_points
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit._errors import UsageError
-from tacit._files import read_regular
+from tacit._files import parsed_json, read_regular
 from tacit.reproduction._catalogue import CATALOGUE, Entry
 
 _MOST_BYTES = 64 * 2**20  # of a file of claims
@@ -72,7 +71,7 @@ def last_result(
     """What the last run of an experiment wrote to `claims.json`, None when there is none."""
     path = results_folder(results) / experiment_id / "claims.json"
     try:
-        record = json.loads(read_regular(path, most=_MOST_BYTES))
+        record = parsed_json(read_regular(path, most=_MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None

@@ -4,16 +4,19 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import linecache
 import sys
 from pathlib import Path
 from types import ModuleType
 
 from tacit._errors import UsageError, nearest, shown
-from tacit.experiments import Experiment, check_experiment
+from tacit.experiments import Experiment
+from tacit.reproduction._declaration import check_experiment
 from tacit.reproduction._fingerprint import fingerprint
 from tacit.reproduction._listing import BUILT_IN, experiment_ids, plugins
 
 _OWN = "tacit_file_"  # how the modules of such files are called
+_MOST_OF_A_LINE = 80  # characters
 
 
 def find_experiment(name: str) -> type[Experiment]:
@@ -87,9 +90,13 @@ def place_in_own_file(error: BaseException) -> str | None:
     found, frame = None, error.__traceback__
     while frame is not None:
         if str(frame.tb_frame.f_globals.get("__name__", "")).startswith(_OWN):
-            found = f"{Path(frame.tb_frame.f_code.co_filename).name}, line {frame.tb_lineno}"
+            found = frame
         frame = frame.tb_next
-    return found
+    if found is None:
+        return None
+    file, line = found.tb_frame.f_code.co_filename, found.tb_lineno
+    text = linecache.getline(file, line).strip()
+    return f"{Path(file).name}, line {line}" + (f": {text[:_MOST_OF_A_LINE]}" if text else "")
 
 
 def _load(path: Path) -> ModuleType:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit._doors import door, flag, function, having, number, whole
+from tacit._doors import door, flag, function, having, number, path, text, whole
 from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within, remove_stale
 from tacit.claims import SEED, Claim, DecidedClaims
-from tacit.experiments import OUTCOMES, Experiment, check_experiment, planned
+from tacit.experiments import OUTCOMES, Experiment
 from tacit.reproduction._cell import ExperimentCell
 from tacit.reproduction._changed_code import refuse_changed, words_on_changes
+from tacit.reproduction._declaration import check_experiment, planned
 from tacit.reproduction._fingerprint import fingerprint
 from tacit.reproduction._kept import keep_other
 from tacit.reproduction._listing import PAGE_FILE, last_result, results_folder
@@ -49,6 +50,8 @@ class ReproductionError(RuntimeError):
 
 @door(
     answer="any",
+    preset=text,
+    results=path,
     fresh=flag,
     accept_changed=flag,
     until_decided=flag,
@@ -301,7 +304,7 @@ def _check_results(
         first = summary.failed[0]
         error = ReproductionError(
             f"{experiment.id}: every batch failed, the first ({first.batch.label}) with "
-            f"{first.message}"
+            f"{first.message}" + (f"; the traceback is in {first.record}" if first.record else "")
         )
         error.add_note(first.traceback)
         raise error
@@ -334,10 +337,10 @@ def _write(reproduction: Reproduction, store: Store) -> None:
     keep_other(reproduction.path, reproduction.preset)
     costs = json.dumps(reproduction.costs(), indent=1, allow_nan=False, ensure_ascii=False)
     page = json.dumps(page_record(reproduction, store), allow_nan=False, ensure_ascii=False)
-    for name, text in (
+    for name, words in (
         ("claims.json", claims_text(reproduction)),
         ("run.json", f"{costs}\n"),
         (PAGE_FILE, f"{page}\n"),
     ):
-        write_atomically(reproduction.path / name, text.encode())
+        write_atomically(reproduction.path / name, words.encode())
     save_both(reproduction.figure(), reproduction.path / "figure")

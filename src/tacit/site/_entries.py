@@ -1,7 +1,6 @@
 """What runs have written to a folder of results: claims, costs, and what their pages show."""
 
 import datetime
-import json
 import re
 import warnings
 from collections.abc import Callable, Mapping
@@ -9,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tacit._files import read_regular
+from tacit._files import parsed_json, read_regular
 from tacit.reproduction import PAGE_FILE, digest_of_text
 
 _MOST_BYTES = 64 * 2**20  # of a file
@@ -111,7 +110,7 @@ def read_entries(results_dir: Path, *, on_skip: OnSkip = _warn) -> list[Entry]:
     for path in sorted(results_dir.glob("*/*/claims.json")):
         try:
             text = read_regular(path, most=_MOST_BYTES)
-            claims = _checked(json.loads(text))
+            claims = _checked(parsed_json(text))
         except (OSError, ValueError, RecursionError) as error:
             on_skip(path, str(error))
             continue
@@ -135,7 +134,7 @@ def _known(path: Path) -> tuple[Mapping[str, Any], str]:
     """A record that may be missing, and the digest of its bytes."""
     try:
         text = read_regular(path, most=_MOST_BYTES)
-        record = json.loads(text)
+        record = parsed_json(text)
     except (OSError, ValueError, RecursionError):
         return {}, ""
     return (record, digest_of_text(text)) if isinstance(record, dict) else ({}, "")

@@ -1,13 +1,12 @@
 """The papers' statements as pages show them: their words, and the margins that were measured."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit._files import read_regular
+from tacit._files import parsed_json, read_regular
 from tacit.site._claims import ClaimView, number, words
 
 MARGINS = Path("verify") / "margins.json"
@@ -73,7 +72,7 @@ def statement_views(papers: Iterable[str], results: Path) -> list[StatementView]
 def read_margins(path: Path) -> dict[str, Mapping[str, Any]]:
     """What `tacit verify` has kept, by statement; nothing of a file that cannot be read."""
     try:
-        record = json.loads(read_regular(path, most=_MOST_BYTES))
+        record = parsed_json(read_regular(path, most=_MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
     items = record.items() if isinstance(record, dict) else ()

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from tacit._files import read_regular, write_atomically
+from tacit._files import parsed_json, read_regular, write_atomically
 
 ACCEPTED = "accepted.json"
 _MOST_BYTES = 2**20
@@ -13,7 +13,7 @@ _MOST_BYTES = 2**20
 def read(path: Path) -> dict[str, frozenset[str]]:
     """For each code the others that stand beside it; nothing if the file cannot be read."""
     try:
-        found = json.loads(read_regular(path, most=_MOST_BYTES))
+        found = parsed_json(read_regular(path, most=_MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
     lists = found.items() if isinstance(found, dict) else ()

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -23,8 +23,10 @@ class Parts(Protocol):
 
     identity: Any
 
-    def locate(self, cell: Mapping[str, Any]) -> tuple[str, int] | None:
-        """The part and the row of a cell."""
+    def located(
+        self, cells: Iterable[Mapping[str, Any]], fixed: Mapping[str, Any]
+    ) -> list[tuple[str, int] | None]:
+        """The part and the row of each cell."""
 
     def read(self, part: str, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Arrays of a part."""
@@ -35,8 +37,8 @@ def _places(
 ) -> dict[str, tuple[list[int], list[int]]]:
     """For each part: positions in the flat grid, and the rows of the part that go there."""
     places: dict[str, tuple[list[int], list[int]]] = {}
-    for position, values in enumerate(itertools.product(*axes.values())):
-        where = store.locate({**fixed, **dict(zip(axes, values, strict=True))})
+    cells = (dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values()))
+    for position, where in enumerate(store.located(cells, fixed)):
         if where is not None:
             positions, rows = places.setdefault(where[0], ([], []))
             positions.append(position)

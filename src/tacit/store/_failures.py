@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit._files import read_regular, write_atomically
+from tacit._files import parsed_json, read_regular, write_atomically
 from tacit.store._files import names_in, next_name, pass_over, set_aside
 from tacit.store._key import canonical
 from tacit.store._part import Identity
@@ -73,7 +73,7 @@ class Failures:
 
     def _read(self, name: str) -> dict[str, FailedCells]:
         try:
-            record = json.loads(read_regular(self.folder / name, most=_MOST_BYTES))
+            record = parsed_json(read_regular(self.folder / name, most=_MOST_BYTES))
             if any(record[field] != value for field, value in self.identity.to_dict().items()):
                 raise ValueError("it belongs to another store")
             cells = tuple(dict(cell) for cell in record["cells"])

@@ -59,7 +59,7 @@ class PartIndex:
         if not self.seen and all(isinstance(e, ForeignPartError) for e in bad.values()) and bad:
             ours = ", ".join(f"{name} {value}" for name, value in self.identity.to_dict().items())
             raise StoreError(
-                f"{self.folder.parent} is the store of {ours}, but all {len(bad)} parts belong to "
+                f"{self.folder.parent} is the store of {ours}, but {_all(len(bad))} to "
                 f"another: {next(iter(bad.values()))}; set its store.json right, or start a new "
                 "store with --fresh"
             )
@@ -119,3 +119,7 @@ def _same_row(a: Mapping[str, np.ndarray], i: int, b: Mapping[str, np.ndarray], 
         return bool(np.array_equal(x, y, equal_nan=x.dtype.kind in "fc" and y.dtype.kind in "fc"))
 
     return a.keys() == b.keys() and all(same(a[name][i], b[name][j]) for name in a)
+
+
+def _all(parts: int) -> str:
+    return "its only part belongs" if parts == 1 else f"all {parts} parts belong"

@@ -4,7 +4,7 @@ import functools
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,22 @@ def canonical_text(value: Any) -> str:
 @door(experiment=text, version=whole(), params=instance(Mapping))
 def cell_key(experiment: str, version: int, params: Mapping[str, Any]) -> str:
     """The address of a cell: a hash of the experiment, its version and the cell's parameters."""
-    text = f"{_owner_text(experiment, version)}{canonical_text(params)}"
+    return _address(_owner_text(experiment, version), canonical(params))
+
+
+def cell_keys(
+    experiment: str,
+    version: int,
+    fixed: Mapping[str, Any],
+    cells: Iterable[Mapping[str, Any]],
+) -> list[str]:
+    """The addresses of cells that share their `fixed` parameters, whose form is found once."""
+    owner, shared = _owner_text(experiment, version), canonical(fixed)
+    return [_address(owner, {**shared, **canonical(cell)}) for cell in cells]
+
+
+def _address(owner: str, form: Any) -> str:
+    text = f"{owner}{_ENCODER.encode(form)}"
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 

@@ -1,12 +1,11 @@
 """`store.json`, which makes a folder a store: reading it, and finding the folders that have one."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 from tacit._doors import door, path
-from tacit._files import read_regular
+from tacit._files import parsed_json, read_regular
 from tacit.store._errors import StoreError
 
 MANIFEST = "store.json"
@@ -31,7 +30,7 @@ def stores_in(folder: str | os.PathLike[str]) -> list[Path]:
 def read_manifest(manifest: Path) -> dict[str, Any]:
     """What `store.json` says; a `StoreError` if it cannot be read."""
     try:
-        theirs = json.loads(read_regular(manifest, most=_MOST_MANIFEST_BYTES))
+        theirs = parsed_json(read_regular(manifest, most=_MOST_MANIFEST_BYTES))
         reason = "it is no JSON object"
     except (ValueError, OSError, RecursionError) as error:
         theirs, reason = None, str(error)

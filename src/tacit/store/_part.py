@@ -10,9 +10,10 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from tacit._errors import shown
 from tacit.store._archive import DIGEST_BYTES, MOST_BYTES, Archive, Member
 from tacit.store._errors import ForeignPartError, PartError, StoreError
-from tacit.store._key import canonical_text, cell_key
+from tacit.store._key import canonical_text, cell_key, cell_keys
 from tacit.store._names import check_identity
 from tacit.store._variable import STORABLE
 
@@ -53,6 +54,12 @@ class Identity:
     def key(self, params: Mapping[str, Any]) -> str:
         """The address of a cell."""
         return cell_key(self.experiment, self.version, params)
+
+    def keys(
+        self, cells: Iterable[Mapping[str, Any]], fixed: Mapping[str, Any] = MappingProxyType({})
+    ) -> list[str]:
+        """The addresses of cells, beside the parameters that they share."""
+        return cell_keys(self.experiment, self.version, fixed, cells)
 
 
 def _text(text: str) -> np.ndarray:
@@ -187,7 +194,7 @@ def _checked_keys(identity: Identity, cells: Any) -> tuple[str, ...]:
     if not isinstance(cells, list) or not all(isinstance(cell, dict) and cell for cell in cells):
         raise PartError("its cells are not a list of parameters")
     try:
-        keys = tuple(identity.key(cell) for cell in cells)
+        keys = tuple(identity.keys(cells))
     except (ValueError, RecursionError, UnicodeError) as error:
         raise PartError(f"its cells cannot be: {str(error)!a:.100}") from None
     if not keys or len(set(keys)) != len(keys):

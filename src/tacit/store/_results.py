@@ -19,6 +19,7 @@ import numpy as np
 from tacit._files import (
     WriteError,
     open_regular,
+    parsed_json,
     put_folder,
     read_regular,
     refuse_link,
@@ -42,6 +43,12 @@ _FORMAT = 2  # of zarr: the one that knows strings of fixed width and that every
 
 
 class _Source(Parts, Protocol):
+    def keys_of_plan(self, plan: Plan) -> list[str]:
+        """The addresses of all cells of a plan."""
+
+    def places(self, plan: Plan) -> list[tuple[str, int] | None]:
+        """The part and the row of every cell of a plan."""
+
     def digest(self, part: str) -> str:
         """The digest of a part's bytes."""
 
@@ -90,12 +97,11 @@ def state(store: _Source, plan: Plan, target: Path) -> str | None:
 
 def _content(store: _Source, plan: Plan) -> tuple[list[tuple[str, int] | None], list[bool], str]:
     """Where each cell lies, whether it failed, and a digest of what is to be shown."""
-    cells = list(plan.cells())
-    located = [store.locate({**plan.fixed, **cell}) for cell in cells]
+    located = store.places(plan)
     failures = store.failures()
     failed = [
-        found is None and store.identity.key({**plan.fixed, **cell}) in failures
-        for cell, found in zip(cells, located, strict=True)
+        found is None and key in failures
+        for key, found in zip(store.keys_of_plan(plan), located, strict=True)
     ]
     return located, failed, _digest(store, plan, located, failed)
 
@@ -116,7 +122,7 @@ def _record(target: Path) -> Path:
 def _is_image(target: Path, content: str) -> bool:
     """Whether the folder is the image of this content, byte for byte as it was written."""
     try:
-        record = json.loads(read_regular(_record(target), most=2**16))
+        record = parsed_json(read_regular(_record(target), most=2**16))
         return (
             isinstance(record, dict)
             and record.get(_CONTENT) == content

@@ -59,12 +59,13 @@ def status_of(store: "Store", plan: Plan) -> Status:
     failures = store.failures()
     rows: dict[str, list[int]] = {}
     failed = []
-    for cell in plan.asked_cells():
-        full = {**plan.fixed, **cell}
-        found = store.locate(full)
+    known = zip(plan.cells(), store.keys_of_plan(plan), store.places(plan), strict=True)
+    for position, (cell, key, found) in enumerate(known):
+        if position in plan.not_asked:
+            continue
         if found is not None:
             rows.setdefault(found[0], []).append(found[1])
-        elif (record := failures.get(store.identity.key(full))) is not None:
+        elif (record := failures.get(key)) is not None:
             failed.append(FailedCell(cell, record.message))
     return Status(
         cells=len(plan) - len(plan.not_asked),

@@ -94,6 +94,8 @@ class Store:
         self.identity = _part.Identity(experiment, version)
         self.read_only = read_only
         self.warnings: list[str] = []
+        self._last_plan: Plan | None = None
+        self._last_keys: list[str] = []
         if self.path.exists() and not self.path.is_dir():
             raise StoreError(f"{self.path} is a file, not the folder of a store: give another path")
         self._refuse_links()
@@ -181,9 +183,27 @@ class Store:
         """The positions in `cells` (full parameters each) of those that are not stored."""
         return self.missing_keys(self.keys_of(cells))
 
-    def keys_of(self, cells: Iterable[Mapping[str, Any]]) -> list[str]:
-        """The addresses of cells, full parameters each, stored or not."""
-        return [self.identity.key(cell) for cell in cells]
+    def keys_of(
+        self, cells: Iterable[Mapping[str, Any]], fixed: Mapping[str, Any] | None = None
+    ) -> list[str]:
+        """The addresses of cells, stored or not, beside the parameters that they share."""
+        return self.identity.keys(cells, fixed or {})
+
+    def keys_of_plan(self, plan: Plan) -> list[str]:
+        """The addresses of all cells of a plan, in its order; found once for the last plan."""
+        if self._last_plan is not plan:
+            self._last_plan, self._last_keys = plan, self.keys_of(plan.cells(), plan.fixed)
+        return self._last_keys
+
+    def located(
+        self, cells: Iterable[Mapping[str, Any]], fixed: Mapping[str, Any]
+    ) -> list[tuple[str, int] | None]:
+        """For each cell, beside what they share, its part and row there, None if missing."""
+        return [self._index.where.get(key) for key in self.keys_of(cells, fixed)]
+
+    def places(self, plan: Plan) -> list[tuple[str, int] | None]:
+        """For each cell of a plan, asked for or not, its part and row there, None if missing."""
+        return [self._index.where.get(key) for key in self.keys_of_plan(plan)]
 
     def missing_keys(self, keys: Iterable[str]) -> list[int]:
         """The positions in `keys` of those that are not stored."""
@@ -209,7 +229,7 @@ class Store:
 
     def rounding(self, plan: Plan) -> str:
         """What the rounding errors of a plan's cells depend on, as far as their parts tell."""
-        places = (self.locate({**plan.fixed, **cell}) for cell in plan.asked_cells())
+        places = self._asked_places(plan)
         origins = [self.provenance(part) for part in sorted({p[0] for p in places if p})]
         # A part of an older tacit tells its packages only.
         found = {
@@ -227,7 +247,7 @@ class Store:
         declaration that has changed: that is a `StoreError`, except of parts that the same code
         made (`code`), which are then wrong in themselves, and where nothing may be moved.
         """
-        located = {place[0] for cell in plan.cells() if (place := self._locate(plan, cell))}
+        located = {place[0] for place in self.places(plan) if place}
         reasons, content = {}, {}
         for part in sorted(located):
             contents = self._index.seen[part]
@@ -253,7 +273,7 @@ class Store:
 
         None is for the cells of parts that do not tell, as older ones.
         """
-        places = (self._locate(plan, cell) for cell in plan.asked_cells())
+        places = self._asked_places(plan)
         return dict(Counter(self._index.seen[place[0]].code for place in places if place))
 
     def known_codes(self) -> frozenset[str]:
@@ -269,8 +289,8 @@ class Store:
         self._must_be_writable()
         _accepted.add(self.path / ACCEPTED, code, others)
 
-    def _locate(self, plan: Plan, cell: Mapping[str, Any]) -> tuple[str, int] | None:
-        return self.locate({**plan.fixed, **cell})
+    def _asked_places(self, plan: Plan) -> list[tuple[str, int] | None]:
+        return [p for i, p in enumerate(self.places(plan)) if i not in plan.not_asked]
 
     def read(self, part: str, names: Sequence[str]) -> dict[str, np.ndarray]:
         """The named arrays of a part, without those that it lacks."""
@@ -412,6 +432,10 @@ class Store:
         self._must_be_writable()
         return self._failures.add(cells, message, traceback)
 
+    def failure_path(self, name: str) -> str:
+        """Where the record of failed cells with this name lies."""
+        return str(self.path / "failures" / name)
+
     def failure_names(self) -> frozenset[str]:
         """The names of the records of failed cells."""
         return frozenset(self._failures.names())
@@ -479,7 +503,7 @@ class Store:
 
     def holds_some_of(self, plan: Plan) -> bool:
         """Whether a cell of a plan is stored: one that was read may declare what nobody has."""
-        return any(self._locate(plan, cell) for cell in plan.asked_cells())
+        return any(self._asked_places(plan))
 
     @staticmethod
     def move_aside(path: str | os.PathLike[str]) -> Path | None:

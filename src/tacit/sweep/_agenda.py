@@ -82,7 +82,7 @@ class Agenda:
         return None
 
     def _keys(self, batch: Batch) -> list[str]:
-        return self._store.keys_of({**self._fixed, **cell} for cell in batch.cells)
+        return self._store.keys_of(batch.cells, self._fixed)
 
     def _begin(self, whole: Batch) -> Work | None:
         keys = self._keys(whole)
@@ -119,7 +119,8 @@ class Agenda:
             if key in failures:
                 record = failures[key]
                 cell = batch.only([position])
-                work.failed_elsewhere.append(Failure(cell, record.message, record.traceback))
+                path = self._store.failure_path(record.name)
+                work.failed_elsewhere.append(Failure(cell, record.message, record.traceback, path))
         work.batch = batch.only([i for i, key in enumerate(keys) if key not in failures])
         work.left = 1 if len(work.batch) else 0
         return work

@@ -10,12 +10,14 @@ from tacit.sweep._grid import Batch
 class Failure(NamedTuple):
     """Cells of a batch that failed with the same error, also when run alone, and the error.
 
-    `batch` holds the failed cells only; its index is that of the grid's batch.
+    `batch` holds the failed cells only; its index is that of the grid's batch. `record` is the path
+    of the file that keeps it.
     """
 
     batch: Batch
     message: str
     traceback: str
+    record: str = ""
 
 
 @dataclass
@@ -58,7 +60,8 @@ class SweepEvent:
 
     Kinds: `started`, then `computed`, or `failed` if some of its cells did; `skipped` if the store
     has it; `retried` if it raised and is tried again; `waiting` if another process computes it,
-    and once more, with a `remedy`, when nothing has ended for a long while.
+    and once more, with a `remedy`, when nothing has ended for a long while. The `remedy` of one
+    that failed says where its traceback is.
     """
 
     kind: Literal["started", "computed", "skipped", "failed", "retried", "waiting"]

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit._doors import door, function, having, instance, text, whole
+from tacit._errors import PLACE
 from tacit.store import Store, Variable
 from tacit.sweep._agenda import Agenda, Work
 from tacit.sweep._errors import WorkerDiedError, WorkersLostError
@@ -20,6 +21,11 @@ from tacit.sweep._grid import Batch, Grid
 from tacit.sweep._record import Failure, Progress, SweepEvent, SweepSummary
 from tacit.sweep._task import Cell, Computed, InProcess, Task
 
+# What the same code raises again on the same cells: its batch goes cell by cell at once.
+_WOULD_RAISE_AGAIN = (
+    ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError,
+    NotImplementedError, SyntaxError, TypeError, ValueError,
+)  # fmt: skip
 _POLL_SECONDS = 0.2  # how often to look at what another process computes
 _PATIENCE_SECONDS = 900.0  # how long nothing may end before it is said
 _CHECK_SECONDS = 5.0  # how often to check that the executor is still there
@@ -53,7 +59,8 @@ def run_sweep(
 ) -> SweepSummary:
     """Compute the cells of a grid that the store lacks, batch by batch.
 
-    A batch that raises is tried again `retries` times, then cell by cell, so that one bad cell
+    A batch that raises is tried again `retries` times, unless the error is one that the same code
+    would raise again (a `ValueError`, say), then cell by cell, so that one bad cell
     costs only itself; its error goes into the store and the summary, and the others go on. Another
     process on the same store shares the work. Ctrl-C leaves what was stored and is raised again:
     the same call resumes.
@@ -221,9 +228,11 @@ class _Sweep:
         self._one_less(job.work)
 
     def _raised(self, job: _Job, error: Exception) -> None:
-        message = f"{type(error).__name__}: {error}"
+        place = getattr(error, PLACE, "")
+        message = f"{type(error).__name__}: {error}" + (f" ({place})" if place else "")
         batch = job.batch
-        if job.tries < self._retries and not job.alone:
+        fresh = job.tries < self._retries and not job.alone
+        if fresh and not isinstance(error, _WOULD_RAISE_AGAIN):
             self._summary.retries += 1
             self._report("retried", batch, f"{message}; it is tried again")
             self._again.append(_Job(job.work, batch, job.tries + 1))
@@ -249,9 +258,10 @@ class _Sweep:
     def _settle(self, work: Work) -> None:
         """Finish a batch: store its errors, release its reservation, report it."""
         failures = _together(work.failed)
-        for failure in failures:
+        for position, failure in enumerate(failures):
             cells = [{**self._task.fixed, **cell} for cell in failure.batch.cells]
-            self._store.add_failure(cells, failure.message, failure.traceback)
+            record = self._store.add_failure(cells, failure.message, failure.traceback)
+            failures[position] = failure._replace(record=self._store.failure_path(record))
         failures += _together(work.failed_elsewhere)
         self._works.remove(work)
         if work.batch.scratch is not None:
@@ -261,7 +271,8 @@ class _Sweep:
         if failures:
             self._summary.failed_batches += 1
             for failure in failures:
-                self._report("failed", failure.batch, failure.message)
+                remedy = f"the traceback is in {failure.record}" if failure.record else ""
+                self._report("failed", failure.batch, failure.message, remedy)
         else:
             self._summary.computed_batches += 1
             self._report("computed", work.batch)

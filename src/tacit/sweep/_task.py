@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
+from tacit._errors import PLACE
 from tacit.store import Variable, checked_arrays, device, precision, provenance
 from tacit.sweep._generator import pinned_generator
 from tacit.sweep._grid import Batch
@@ -67,7 +68,9 @@ class Task:
         except (Exception, KeyboardInterrupt):
             raise
         except BaseException as error:
-            raise RuntimeError(f"the cell raised {error!r}, to end the program") from error
+            ended = RuntimeError(f"the cell raised {error!r}, to end the program")
+            setattr(ended, PLACE, getattr(error, PLACE, None))
+            raise ended from error
 
 
 class InProcess(Executor):

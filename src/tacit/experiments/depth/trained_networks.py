@@ -15,6 +15,9 @@ from tacit.models import ARITHMETICS
 from tacit.problems import ImageBatches, Images, split_means
 
 STARTS, BATCHES = 30, 31  # what keys are for; a seed gives other numbers for each
+TEXT, CODE = "p ∝ σ", "p ∝ σ²"  # the text's effective rank, and the public code's
+_DEFINITIONS = {TEXT: {"matrix": "inputs", "measure": "effective"},
+                CODE: {"matrix": "outputs", "measure": "effective of squares"}}  # fmt: skip
 
 
 class TrainedNetworks(Experiment):
@@ -94,5 +97,34 @@ class TrainedNetworks(Experiment):
         """Claim that a number of each network is at most that of the next shallower one."""
         steps = (values / values.shift({along: 1})).isel({along: slice(1, None)})
         labels = ", ".join(str(label) for label in values[along].values)
-        claim.median(name, steps.max(along, skipna=False), at_most=1.0,
+        self.of_runs(claim, name, steps.max(along, skipna=False), at_most=1.0,
                      says=f"{name}: it does not rise along {labels}.", **terms)  # fmt: skip
+
+    def of_runs(
+        self, claim: Claims, name: str, values: xarray.DataArray, *, says: str, **terms: Any
+    ) -> None:
+        """A claim about the median over seeds; if there is one run, about that run alone."""
+        if len(self.seed) > 1:
+            claim.median(name, values, says=says, **terms)
+        else:
+            claim.value(f"{name}, one run", values.item(), says=f"{says} Of one run.", **terms)
+
+    def reduced(self) -> str:
+        """What is less than in the paper, in a sentence; nothing if nothing is."""
+        few, many = self, self.from_preset("paper")
+        counts = {"epochs": (few.epochs, many.epochs), "images": (few.images, many.images)}
+        for words, axis in ("runs", "seed"), ("data sets", "data"), ("optimisers", "optimiser"):
+            here, there = (len(getattr(one, axis, ())) for one in (few, many))
+            counts[words] = here, there
+        less = [f"{here:,g} of {there:,g} {words}" for words, (here, there) in counts.items()
+                if here < there]  # fmt: skip
+        return f"Reduced: {', '.join(less)}. " if less else ""
+
+
+def by_definition(runs: xarray.Dataset) -> xarray.Dataset:
+    """The ranks along `definition`, TEXT and CODE, instead of by matrix and measure."""
+    ways = xarray.Variable("definition", list(_DEFINITIONS))
+    return runs.assign({
+        name: xarray.concat([runs[name].sel(at, drop=True) for at in _DEFINITIONS.values()], ways)
+        for name in ("rank", "share")
+    })  # fmt: skip

@@ -70,6 +70,13 @@ def halfway_ratio(
     return (depth - 2) * blocks * np.asarray(product_scale, np.float64) ** -p * share
 
 
+@door(
+    depth=whole(2),
+    scale=numbers(above=0),
+    ratio=numbers(1, infinite=True),
+    blocks=whole(2),
+    target=numbers(above=0),
+)
 def limit_factor_effective_rank(
     *, depth: int, scale: Numbers, ratio: Numbers, blocks: int, target: Numbers = 1.0
 ) -> Number:

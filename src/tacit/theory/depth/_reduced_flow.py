@@ -72,7 +72,10 @@ def reduced_flow(
         both = 2 * powers + 2
         drift = np.logaddexp(0, np.log(both) + np.log(t) + both * start) / both
         third = np.where(np.isneginf(start), 0, np.exp(start - drift))
-        return Eigenvalues(np.exp(first), np.exp(first - gap), third)
+        found = Eigenvalues(np.exp(first), np.exp(first - gap), third)
+    if not all(np.all(np.isfinite(values)) for values in found):
+        raise _beyond(family)
+    return found
 
 
 @door(answer="any", first=numbers(0), second=numbers(0), depth=whole(2), log=flag)
@@ -141,7 +144,7 @@ def _trajectory(
         )
     end = run.y[:, -1]
     if not run.success or abs(gamma(end)) > 2 * _NEAR_REST * level:
-        raise ArithmeticError(f"the reduced flow did not come to rest: {run.message}")
+        raise _beyond(family)
     # From there on δ moves with log λ₁ along a line, on which γ falls to zero at a constant rate.
     turn = -np.expm1((2 - L) * end[1])
     rate = L * np.exp(L * end[0]) * (1 + others * np.exp(-L * end[1]) * (1 - turn)) / n
@@ -159,6 +162,14 @@ def _trajectory(
         return log_first, log_gap if np.isfinite(gap) else np.full(t.shape, np.inf)
 
     return at
+
+
+def _beyond(family: Family) -> ValueError:
+    return ValueError(
+        f"scale and target: received {family.scale:g} and {family.target:g}, with which the flow "
+        "cannot be followed to its rest in double precision; bring target nearer to 1, and scale "
+        "with it as target^(1/depth)"
+    )
 
 
 def _inverse(

@@ -34,7 +34,13 @@ class LearningCurve:
 
 
 @door(
-    answer="any", gram=real(), x=real(), y=real(), rate=number(above=0), start=real(), x_test=real()
+    answer="overflow",
+    gram=real(),
+    x=real(),
+    y=real(),
+    rate=number(above=0),
+    start=real(),
+    x_test=real(),
 )
 def learning_curve(
     gram: ArrayLike,

@@ -19,7 +19,7 @@ def impulse_responses(
     - `length`: the number of lags, at least 1.
     """
     transition, inputs, outputs = np.asarray(A), np.asarray(B), np.asarray(C)
-    width = transition.shape[-1]
+    width = transition.shape[-1] if transition.ndim else 0
     wanted = (width, width), (width, 1), (1, width)
     shapes = transition.shape, inputs.shape, outputs.shape
     if tuple(shape[-2:] for shape in shapes) != wanted:
@@ -29,6 +29,11 @@ def impulse_responses(
         )
     if length < 1:
         raise ValueError(f"length: received {length!r}, it must be at least 1")
+    if len({shape[:-2] for shape in shapes}) != 1:
+        raise ValueError(
+            f"A, B, C: received the shapes {shapes[0]}, {shapes[1]}, {shapes[2]}, they must have "
+            "the same leading axes"
+        )
     state, readout = inputs[..., 0], outputs[..., 0, :]
     found = []
     for _ in range(length):

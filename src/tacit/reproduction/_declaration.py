@@ -6,10 +6,10 @@ from typing import Any
 
 from tacit._doors import door, instance, subclass, text
 from tacit._errors import UsageError
-from tacit.experiments._experiment import Experiment, fields_of
-from tacit.experiments._parameter import KINDS, Parameter
+from tacit.experiments import Experiment, Parameter
 from tacit.store import PRESENT, Plan, Variable, is_id
 
+_KINDS = (bool, int, float, str)
 # The names that `reproduce` and the dataset use themselves; those of `Experiment` are kept too.
 _RESERVED = frozenset(
     {
@@ -32,7 +32,7 @@ def check_experiment(kind: type[Experiment]) -> None:
     """Check what a class declares, so that a wrong declaration is named before anything runs."""
     name = kind.__name__
     kept = _RESERVED | set(dir(Experiment)) | Experiment.__annotations__.keys()
-    taken = sorted(kept & {entry.name for entry in fields_of(kind)})
+    taken = sorted(kept & {entry.name for entry in _fields_of(kind)})
     if taken:
         raise UsageError(f"{name} has fields {taken}: tacit uses these names itself, choose others")
     lacking = [
@@ -46,7 +46,7 @@ def check_experiment(kind: type[Experiment]) -> None:
         )
     if isinstance(kind.version, bool) or not isinstance(kind.version, int) or kind.version < 1:
         raise UsageError(f"{name}.version is {kind.version!r}, it must be 1 or more")
-    for entry in fields_of(kind):
+    for entry in _fields_of(kind):
         _check_annotation(name, entry, kind.parameters()[entry.name])
     _check_published(kind)
     for preset, values in kind.presets.items():
@@ -69,6 +69,11 @@ def check_experiment(kind: type[Experiment]) -> None:
             planned(made, preset)
 
 
+def _fields_of(kind: type[Experiment]) -> tuple[dataclasses.Field[Any], ...]:
+    """The fields of the dataclass that every experiment is."""
+    return dataclasses.fields(kind)  # type: ignore[arg-type]
+
+
 def _check_published(kind: type[Experiment]) -> None:
     for axis, values in kind.published.items():
         spec = kind.parameters().get(axis)
@@ -83,7 +88,7 @@ def _check_published(kind: type[Experiment]) -> None:
 def _check_annotation(name: str, entry: dataclasses.Field[Any], spec: Parameter) -> None:
     """The kind of a parameter is its default's; the annotation, where it is a plain one, agrees."""
     written = entry.type.__name__ if isinstance(entry.type, type) else str(entry.type)
-    plain = {word for kind in KINDS for word in (kind.__name__, f"tuple[{kind.__name__}, ...]")}
+    plain = {word for kind in _KINDS for word in (kind.__name__, f"tuple[{kind.__name__}, ...]")}
     default: Any = entry.default
     one = spec.kind.__name__
     meant = f"tuple[{one}, ...]" if spec.many else one
