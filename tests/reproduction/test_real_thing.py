@@ -1,4 +1,4 @@
-"""A real experiment, killed five times with SIGKILL and resumed, equals one left in peace."""
+"""A real experiment, killed twice with SIGKILL and resumed, equals one left in peace."""
 
 import contextlib
 import json
@@ -16,8 +16,8 @@ from tacit.reproduction import find_experiment
 from tacit.store import Store
 
 EXPERIMENT = "connectivity/figs4"  # in NumPy: what is killed computes, and does not compile
-SIZES = {"target": (2.0, 4.0), "g": (0.0, 0.4, 0.6, 0.8), "seed": (0, 1)}
-KILLS = 5
+SIZES = {"target": (2.0, 4.0), "g": (0.0, 0.8), "seed": (0, 1)}
+KILLS = 2
 ENDED = (0, 3)  # two seeds do not decide every claim
 
 
@@ -70,7 +70,7 @@ def arguments(folder):
     return ["reproduce", EXPERIMENT, "--preset", "smoke", *sizes, "--results", str(folder)]
 
 
-def test_killed_five_times_it_equals_the_undisturbed_run(ask, tmp_path):
+def test_killed_twice_it_equals_the_undisturbed_run(ask, tmp_path):
     batches = find_experiment(EXPERIMENT).from_preset("smoke", **SIZES).grid().batch_count()
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert ask(ask(arguments(whole))) in ENDED

@@ -101,6 +101,7 @@ CALLS = {
     "descent.Warm": call(after="one", best=False),
     "descent.lane_keys": call("numbers", stream=1, numbers=(np.array([1, 2]),)),
     "descent.log_spaced_steps": call(last=100, count=5),
+    "descent.torch_defaults": call(name="adam"),
 }  # fmt: skip
 RECORDS = {
     "descent.AbstractClock": "abstract",
@@ -109,6 +110,7 @@ RECORDS = {
     "descent.BoundedCurvature": "a protocol",
     "descent.DescentResult": "what descend returns",
     "descent.Downhill": "what a solver sees",
+    "descent.DrawnGradient": "without arguments",
     "descent.FlowState": "the state of a flow",
     "descent.GaussNewton": "without arguments",
     "descent.LeastSquares": "a protocol",

@@ -170,6 +170,7 @@ RECORDS = {
     "problems.Images": "made by Images.of",
     "problems.CentredResponse": "made by CentredResponse.of",
     "problems.Seeded": "a model and its number, as they are",
+    "problems.SeededCompletion": "a completion and its number, as they are",
     "problems.Sentences": "made by Sentences.of",
     "problems.SequenceBatches": "made by SequenceBatches.of",
     "problems.SequenceLoss": "made by SequenceLoss.of and .white",

@@ -8,6 +8,7 @@ from tacit.descent._clock import AbstractClock, HomogeneousClock
 from tacit.descent._cosine import cosine
 from tacit.descent._coupled_decay import COUPLED, coupled_decay
 from tacit.descent._descend import descend
+from tacit.descent._drawn_gradient import DrawnGradient
 from tacit.descent._first_below import FirstBelow
 from tacit.descent._flow import Downhill, FlowState, GradientFlow
 from tacit.descent._gauss_newton import GaussNewton
@@ -30,6 +31,7 @@ from tacit.descent._result import DescentResult, Statistics
 from tacit.descent._schedule import Cold, ScheduleResult, Stage, Warm, run_schedule
 from tacit.descent._stabilised import StabilisedRungeKutta
 from tacit.descent._stop import Outcome, Stop
+from tacit.descent._torch_defaults import torch_defaults
 from tacit.descent._unrolled import Unrolled
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "Cold",
     "DescentResult",
     "Downhill",
+    "DrawnGradient",
     "FirstBelow",
     "FlowState",
     "GaussNewton",
@@ -75,6 +78,7 @@ __all__ = [
     "log_spaced_steps",
     "run_schedule",
     "set_progress_place",
+    "torch_defaults",
 ]
 
 with_readable_signatures(globals(), __all__)

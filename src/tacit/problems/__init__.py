@@ -25,6 +25,7 @@ from tacit.problems._random_sequences import (
 )
 from tacit.problems._rational_teacher import rational_teacher
 from tacit.problems._response_loss import ResponseLoss, response
+from tacit.problems._seeded_completion import SeededCompletion
 from tacit.problems._sentences import Seeded, SentenceBatches, Sentences
 from tacit.problems._sequences import SequenceBatches, SequenceLoss
 from tacit.problems._teachers import (
@@ -62,6 +63,7 @@ __all__ = [
     "Romo",
     "SampledLoss",
     "Seeded",
+    "SeededCompletion",
     "SentenceBatches",
     "Sentences",
     "SequenceBatches",

@@ -4,13 +4,12 @@ import jax
 import numpy as np
 import pytest
 
-from tacit.descent import Lanes, Stop, descend
+from tacit.descent import DrawnGradient, Lanes, Stop, descend, torch_defaults
 from tacit.experiments.depth.diagonal import equal_diagonal_rank
 from tacit.experiments.depth.fig11 import Fig11
 from tacit.experiments.depth.fig12 import Fig12
-from tacit.experiments.depth.optimisers import OneEntry, SeededCompletion, optimiser
 from tacit.models import DeepFactorisation
-from tacit.problems import MatrixCompletion
+from tacit.problems import MatrixCompletion, SeededCompletion
 from tacit.reproduction import reproduce
 
 DEFAULTS = {"momentum": 1e-3, "adam": 1e-3, "rmsprop": 1e-2, "adagrad": 1e-2}
@@ -90,7 +89,7 @@ def test_an_optimiser_takes_the_steps_of_pytorch(name):
     torch = pytest.importorskip("torch")
     model, rate = start(), DEFAULTS[name]
     problem = MatrixCompletion(np.eye(4), np.eye(4, dtype=bool))
-    ours = descend(model, problem, optimiser(name), stop=Stop(25), rate=rate, progress=False)
+    ours = descend(model, problem, torch_defaults(name), stop=Stop(25), rate=rate, progress=False)
 
     factors = [torch.tensor(np.array(f)).requires_grad_() for f in model.factors]
     theirs = {
@@ -108,6 +107,11 @@ def test_an_optimiser_takes_the_steps_of_pytorch(name):
         np.testing.assert_allclose(np.asarray(mine), other.detach().numpy(), rtol=1e-6, atol=1e-9)
 
 
+def test_an_optimiser_of_another_name_is_refused():
+    with pytest.raises(ValueError, match="name: received 'sgd', it must be one of"):
+        torch_defaults("sgd")
+
+
 def test_one_entry_a_step_is_the_gradient_of_that_entry():
     """Every step changes the product's loss through one entry; lanes draw their own."""
     model = start(depth=2)
@@ -118,7 +122,7 @@ def test_one_entry_a_step_is_the_gradient_of_that_entry():
         )
     B, A = (np.asarray(f) for f in model.factors)
     one = descend(
-        Lanes.stack([model] * 40), problems, OneEntry(), stop=Stop(1), rate=0.1, progress=False
+        Lanes.stack([model] * 40), problems, DrawnGradient(), stop=Stop(1), rate=0.1, progress=False
     )
     whole = 0.5 * np.sum((np.diag(A @ B) - 1) ** 2)
     moved = np.asarray(one.model.tree.factors[1])  # the outer factor of every lane
@@ -131,6 +135,6 @@ def test_one_entry_a_step_is_the_gradient_of_that_entry():
         seen.add(i)
     assert seen == {0, 1, 2, 3}
     still = descend(
-        Lanes.stack([model] * 40), problems, OneEntry(), stop=Stop(0), rate=0.1, progress=False
+        Lanes.stack([model] * 40), problems, DrawnGradient(), stop=Stop(0), rate=0.1, progress=False
     )
     np.testing.assert_allclose(still.loss, whole)  # of all entries, not of the one drawn

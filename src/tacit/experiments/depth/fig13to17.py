@@ -15,13 +15,12 @@ import numpy as np
 import xarray
 from numpy.typing import ArrayLike
 
-from tacit.descent import Lanes, Stop, descend
+from tacit.descent import DrawnGradient, Lanes, Stop, descend, torch_defaults
 from tacit.draw import Axis, Figure, HorizontalRule, Panel, Shade, median_lines
 from tacit.experiments import OUTCOMES, Batch, Claims, Variable, fixed, swept
 from tacit.experiments.depth.completion import CompletionExperiment, share_by_seed
-from tacit.experiments.depth.optimisers import SeededCompletion, optimiser
 from tacit.measures import singular_values_or_nan, stable_ranks
-from tacit.problems import MatrixCompletion
+from tacit.problems import MatrixCompletion, SeededCompletion
 from tacit.theory.depth import disconnected_limit
 
 METHODS = {
@@ -104,6 +103,7 @@ class Fig13To17(CompletionExperiment):
         factors = alpha[:, None, None, None] * self._draws(depth, seeds)
         starts = self.factorisations(np.moveaxis(factors, 1, 0))
         problem: Any = MatrixCompletion(np.eye(size), np.eye(size, dtype=bool))
+        optimiser: Any = DrawnGradient() if method == "sgd" else torch_defaults(method)
         if method == "sgd":
             with jax.enable_x64(True):
                 problem = Lanes.stack([SeededCompletion(problem, jnp.uint32(s)) for s in seeds])
@@ -111,9 +111,7 @@ class Fig13To17(CompletionExperiment):
             self.steps, loss=self.goal, diverged=1e12, patience=self.patience, progress=1e-2
         )
         rate = getattr(self, f"{method}_rate")
-        result = descend(
-            starts, problem, optimiser(method), stop=stop, rate=rate, title=batch.label
-        )
+        result = descend(starts, problem, optimiser, stop=stop, rate=rate, title=batch.label)
         last, best = (self.products(models) for models in (result.model, result.best))
         return {
             "outcome": result.outcome,

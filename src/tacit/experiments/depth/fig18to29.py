@@ -6,6 +6,7 @@ before training and over the largest rank possible, since deeper networks have o
 public code's rank (p ∝ σ², outputs as rows); and a linear control of the same depths.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,11 +16,11 @@ import xarray
 
 from tacit.data import IMAGE_SETS
 from tacit.descent import COUPLED, cosine, coupled_decay
-from tacit.draw import Axis, Figure, Panel, Shade, mean_lines
+from tacit.draw import Axis, Figure, Line, Panel, Shade, mean_lines
 from tacit.experiments import Batch, Claims, Grid, fixed, swept
-from tacit.experiments.depth.linear_control import claim_control, control_panel
 from tacit.experiments.depth.trained_networks import CODE, TEXT, TrainedNetworks, by_definition
 from tacit.models import ARITHMETICS, IMAGE_NETWORKS, image_network
+from tacit.theory.depth import limit_effective_rank, limit_factor_effective_rank
 
 NETWORKS, FAMILIES = tuple(IMAGE_NETWORKS), ("resnet", "vgg")
 FIRST = dict(zip(COUPLED, (18, 22, 26), strict=True))  # the optimiser's first figure; it has four
@@ -109,7 +110,7 @@ class Fig18To29(TrainedNetworks):
                          at_least=self.learnt, fails_because=self.because(LEARN, words),
                          says=f"{words}: every network tells {self.learnt:g} of the test images "
                          "right.")  # fmt: skip
-        claim_control(claim, sorted(map(_depth, self.network)))
+        _claim_control(claim, sorted(map(_depth, self.network)))
         return claim
 
     def because(self, name: str, words: str) -> str:
@@ -145,7 +146,7 @@ class Fig18To29(TrainedNetworks):
                 Panel(f"{family}: {SHARE}", x, Axis("share", limits=ends), [], ours=lines(share)),
                 Panel(f"{family}: {LEFT}", x, Axis("trained over untrained", limits=ends), [],
                       ours=lines(after / rank.sel(state="untrained", drop=True))),
-                control_panel(depths),
+                _control_panel(depths),
             ]  # fmt: skip
         return Figure(
             "Mean effective rank of the layers against depth, before and after training",
@@ -158,3 +159,35 @@ class Fig18To29(TrainedNetworks):
 
 def _depth(network: str) -> int:
     return IMAGE_NETWORKS[network][1]
+
+
+def _control_ranks(depths: Sequence[int]) -> dict[str, list[float]]:
+    """Effective ranks of deep matrix completion at its limit: of the product, of each factor.
+
+    Theorem 3.3 in closed form, with ten blocks, m = 100 and αᴸ = 1e-5.
+    """
+    kinds = {"product": limit_effective_rank, "each factor": limit_factor_effective_rank}
+    return {name: [float(rank(blocks=10, ratio=100.0, depth=depth, scale=1e-5 ** (1 / depth)))
+                   for depth in depths] for name, rank in kinds.items()}  # fmt: skip
+
+
+def _claim_control(claim: Claims, depths: Sequence[int]) -> None:
+    """From the shallowest to the deepest: the product does not rise, its factors do not fall."""
+    if len(depths) < 2:
+        return
+    product, factor = _control_ranks(depths).values()
+    claim.value("linear control: product", product[-1] / product[0], at_most=1.0,
+                says="Deep matrix completion: the effective rank of the product is not higher at "
+                f"{depths[-1]} factors than at {depths[0]}.", place="Theorem 3.3")  # fmt: skip
+    claim.value("linear control: factors", factor[-1] / factor[0], at_least=1.0,
+                says="That of each factor, which is what is measured in networks, is not lower "
+                "there.")  # fmt: skip
+
+
+def _control_panel(depths: Sequence[int]) -> Panel:
+    """Both ranks against the number of factors."""
+    return Panel("linear control, closed form", Axis("factors", ticks=depths),
+                 Axis("effective rank", limits=(0, 10.5)), [],
+                 ours=[Line(depths, ranks, label=name, colour=colour, marker="s")
+                       for colour, (name, ranks) in enumerate(_control_ranks(depths).items(), 2)],
+                 note="n = 10, m = 100, αᴸ = 1e-5")  # fmt: skip
