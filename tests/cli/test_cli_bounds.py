@@ -31,7 +31,7 @@ REPRODUCE = ["reproduce", "lamp.py"]
         (["reproduce", "x" * 5000], "is not known"),
         (["status", "x" * 5000], "is too long a name"),
         (["merge", "x" * 5000], "at most 255 characters"),
-        (["reproduce", "lamp.py", "--results", "x" * 5000], "cannot be created"),
+        (["reproduce", "lamp.py", "--results", "x" * 5000], "at most 255 characters"),
         (["reproduce", "lamp.py", "--preset", "x" * 5000], "has no preset"),
     ],
 )

@@ -126,6 +126,7 @@ def test_shades_run_from_dark_to_light():
     lightness = [oklab(hex_of(shade), np.eye(3))[0] for shade in Shade.family(9)]
     assert (np.diff(lightness) > 0).all()
     assert Shade.family(1) == [Shade(0)]
+    assert Shade.family(3) == [Shade(0), Shade(0.5), Shade(1)]
     assert [hex_of(0), hex_of(np.int64(1))] == list(CATEGORICAL[:2])
     assert hex_of("ink") != hex_of("warning")
 

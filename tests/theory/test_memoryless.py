@@ -14,6 +14,7 @@ from tacit.theory.memoryless import (
     near_zero_loss_counterexample,
     population_gradients,
     population_loss,
+    spectrum,
 )
 
 SHAPES = [(1, 1), (2, 3), (3, 1)]  # outputs, inputs
@@ -216,3 +217,11 @@ def test_systems_that_do_not_fit_are_refused():
         impulse_responses(A, B, C, 3)
     with pytest.raises(ValueError, match="length: received 0, it must be a positive integer"):
         impulse_responses(A, B[:, :1], C, 0)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_spectrum_has_its_largest_eigenvalue_first(symmetric):
+    A, B = np.diag([0.1, -0.9, 0.5]), np.array([[3.0], [1.0], [-2.0]])
+    values, projections = spectrum(A, B, symmetric=symmetric)
+    np.testing.assert_allclose(values, [0.9, 0.5, 0.1])
+    np.testing.assert_allclose(projections, [1.0, 2.0, 3.0])

@@ -55,7 +55,7 @@ RESULTS = [
      "tests/draw/test_draw_runs.py"),
     ("draw/_axis.py", "lead * 10.0**power >= rough * (1 - _SLACK)", "lead * 10.0**power >= 2 * rough",
      "tests/draw/test_draw_axis.py"),
-    ("draw/_palette.py", "rank / max(size - 1, 1)", "rank / size", "tests/draw/test_draw_records.py"),
+    ("draw/_palette.py", "rank / max(size - 1, 1)", "rank / size", "tests/draw/test_draw_axis.py"),
     ("experiments/lowdim/lengths.py", "iterates = result.model, result.best,",
      "iterates = result.best, result.best,", "tests/experiments/lowdim/test_measured.py"),
     ("experiments/lowdim/lengths.py", "losses = result.loss, result.best_loss,",

@@ -36,6 +36,8 @@ class MaskedTargets:
 
     def __post_init__(self) -> None:
         check_fields(self, responses=real(4), lengths=each(whole(1)), padding=whole(1))
+        for name in ("responses", "lengths"):  # lists will do
+            object.__setattr__(self, name, np.asarray(getattr(self, name)))
         if len(self.lengths) != len(self.responses):
             raise ValueError(
                 f"lengths: received {len(self.lengths)}, there must be one for each of the "
