@@ -61,7 +61,7 @@ def test_predict_gives_the_model_at_pairs(recovered):
 
 
 def test_the_choice_stands_in_the_report():
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(2)  # no tie: with 1 two models have 0.842
     rows, columns = rng.normal(size=(40, 1)), rng.normal(size=30)
     noisy = 5 + rows + columns + rng.normal(size=(40, 30)) * 0.8
     model = DeepMatrixCompleter(max_steps=200).fit(

@@ -445,7 +445,11 @@ def explore_command(
     port: Annotated[
         int,
         typer.Option(
-            "--port", metavar="N", parser=_whole_number, help="Of the address; else a free one."
+            "--port",
+            metavar="N",
+            parser=_whole_number,
+            help="Of the address; else a free one.",
+            show_default=False,
         ),
     ] = 0,
 ) -> int:

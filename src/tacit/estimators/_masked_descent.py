@@ -138,6 +138,7 @@ def _descend(
     rate = np.float32(share * settings.rate / density)
     decay, momentum = np.float32(settings.decay * density), np.float32(settings.momentum)
     weight = seen.astype(np.float32)
+    decays = _decays(seen, settings)
     factors = [factor.copy() for factor in start]
     speeds = [np.zeros_like(factor) for factor in factors]
     places = None if held is None else np.nonzero(held)
@@ -167,11 +168,27 @@ def _descend(
             gradient = above @ below[layer - 1].T if layer else above
             above = factors[layer].T @ above if layer else above
             if decay:
-                gradient = gradient + decay * factors[layer]
+                gradient = gradient + decay * decays[layer] * factors[layer]
             speeds[layer] *= momentum
             speeds[layer] -= rate * gradient
             factors[layer] += speeds[layer]
     return tuple(factors), step, np.array(looks), np.array(errors)
+
+
+def _decays(seen: Floats, settings: Settings) -> list[Floats]:
+    """The decay of each factor's entries over the mean one, to be broadcast.
+
+    With two factors, a row or column that is seen more often decays more in proportion, so that
+    the prior does not weigh less against its larger sum of squares (Zhou et al., 2008;
+    Salakhutdinov and Srebro, 2010). Deeper products, with little decay, have the same everywhere.
+    """
+    if settings.depth != 2:
+        return [np.ones((1, 1), np.float32)] * settings.depth
+    rows, columns = seen.mean(axis=1), seen.mean(axis=0)
+    return [
+        (columns / columns.mean()).astype(np.float32)[None, :],
+        (rows / rows.mean()).astype(np.float32)[:, None],
+    ]
 
 
 def _is_past_its_best(errors: list[float], looks: list[int], settings: Settings) -> bool:
