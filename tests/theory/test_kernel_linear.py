@@ -259,6 +259,7 @@ def test_weights_rise_to_the_heaviest_lag_and_fall_from_it(nu_w, nu_f, nu_c):
 
 def test_the_heaviest_lag_of_the_papers_variances():
     assert [heaviest_lag(nu_w=nu_w) for nu_w in (0.0, 0.3, 0.5, 0.51, 0.9)] == [0, 0, 0, 1, 8]
+    assert [heaviest_lag(nu_w=nu_w, nu_f=2, nu_c=3) for nu_w in (0.0, 5e-324, 1e-9)] == [1, 1, 1]
     for wrong in ({"nu_w": 1.0}, {"nu_w": 0.3, "nu_f": 0.0}):
         with pytest.raises(ValueError, match="nu_w must be below 1"):
             heaviest_lag(**wrong)

@@ -65,9 +65,8 @@ def heaviest_lag(*, nu_w: Number, nu_f: Number = 1.0, nu_c: Number = 1.0) -> int
             f"nu_w, nu_f, nu_c: received {w:g}, {f:g} and {c:g}; nu_w must be below 1, the others "
             "positive"
         )
-    if w == 0:
-        return int(c * f > c + f)  # ρ is (b, a, 0, …)
-    return max(0, math.ceil(w / (1 - w) - w * (c + f) / (c * f)))
+    rise = 1 / (1 - w) - (c + f) / (c * f)
+    return max(int(rise > 0), math.ceil(w * rise))  # w times it may underflow to zero, or be zero
 
 
 @door(x=real())
