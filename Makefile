@@ -20,13 +20,10 @@ setup: $(VENV)/.ready ## make .venv and install tacit with its test tools
 reproduce: setup ## every experiment at the quick preset, on all cores, then results/index.html
 	$(BIN)/tacit reproduce --all --preset quick || test $$? -eq 3  # 3: some claims are undecided
 
-# A process more than cores: some tests wait, for a cluster or a browser. One thread each: those of
-# several would wait for each other. Files in their order: files of one long test would come last
-# otherwise, and one process would work alone.
-PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
-
+# Two processes of one thread each: the threads of two would wait for each other. Files in their
+# order: files of one long test would come last otherwise, and one process would wait for the other.
 test: setup ## the whole test suite
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: setup ## formatting, lint, types and import arrows
 	$(BIN)/ruff format --check .

@@ -102,6 +102,7 @@ def page(explorer):
     with api.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         opened = browser.new_page(viewport={"width": WIDTHS[0], "height": 900})
+        opened.set_default_timeout(120_000)  # a busy machine is slow, not wrong
         wrong = []
         opened.on("pageerror", lambda error: wrong.append(str(error)))
         opened.on("console", lambda told: wrong.append(told.text) if told.type == "error" else None)

@@ -57,6 +57,7 @@ def browser():
 def page(browser):
     """A page that notes errors of scripts and requests for anything but files."""
     opened = browser.new_context(viewport={"width": WIDTHS[0], "height": 900}).new_page()
+    opened.set_default_timeout(120_000)  # a busy machine is slow, not wrong
     wrong = []
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("console", lambda told: wrong.append(told.text) if told.type == "error" else None)
