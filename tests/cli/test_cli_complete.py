@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tacit.cli._app import run
+from tacit.cli import run
 
 
 @pytest.fixture

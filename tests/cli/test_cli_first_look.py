@@ -110,7 +110,7 @@ def test_data_sets_are_listed_with_their_place(tacit, monkeypatch):
 
 
 def test_the_shell_completes_ids():
-    from tacit.cli._app import _known_ids
+    from tacit.cli._options import known_ids
 
-    assert _known_ids("kernel/fi") == [f"kernel/fig{n}" for n in (1, 2, 3, 4)]
-    assert _known_ids("low")[0] == "lowdim"
+    assert known_ids("kernel/fi") == [f"kernel/fig{n}" for n in (1, 2, 3, 4)]
+    assert known_ids("low")[0] == "lowdim"

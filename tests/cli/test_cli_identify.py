@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from tacit.cli._app import run
+from tacit.cli import run
 from tacit.estimators import LinearSystem
 
 

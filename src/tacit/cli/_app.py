@@ -1,16 +1,27 @@
 """`tacit`: the commands, with their arguments and options."""
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from tacit._version import __version__
 from tacit.cli._explained import INTERRUPTED, explained
+from tacit.cli._options import (
+    AsJson,
+    Results,
+    Seeds,
+    Settings,
+    command,
+    known_ids,
+    seconds_of,
+    whole_number,
+)
+from tacit.cli._own_data_commands import complete_command, data_app, identify_command
+from tacit.cli._store_commands import check_command, clean_command, merge_command, status_command
 from tacit.cli._text import plain, write_anything
 
 app = typer.Typer(
@@ -21,70 +32,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-
-def _known_ids(incomplete: str) -> list[str]:
-    """What can follow at the command line: papers and ids of experiments."""
-    from tacit.reproduction import experiment_ids
-
-    ids = experiment_ids()
-    words = dict.fromkeys([name.partition("/")[0] for name in ids])
-    return [word for word in (*words, *ids) if word.startswith(incomplete)]
-
-
-Results = Annotated[
-    Path | None,
-    typer.Option("--results", metavar="DIR", help="Folder of results: TACIT_RESULTS or ./results."),
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=V1,V2",
-        help="Other values of a parameter, integers also as a range 5..20; repeatable.",
-    ),
-]
-
-
-def _whole_number(text: str) -> int:
-    """Parsed here, so that the message can quote what was received."""
-    try:
-        return int(text)
-    except ValueError:
-        word = text if len(text) <= 60 else f"{text[:60]}…"
-        raise typer.BadParameter(f"received {word!r}, allowed is an integer") from None
-
-
-def _number(text: str) -> float:
-    """Parsed here for the same reason."""
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"received {text[:60]!r}, allowed is a number") from None
-
-
-_UNITS = {"s": 1, "m": 60, "h": 3600}
-
-
-def _seconds(text: str) -> float:
-    """A time such as 90s, 30m or 2h, in seconds."""
-    number, unit = str(text)[:-1], str(text)[-1:]
-    try:
-        seconds = float(number) * _UNITS[unit]
-    except (KeyError, ValueError):
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise typer.BadParameter(f"received {text!r}, the form is 90s, 30m or 2h")
-    return seconds
-
-
-Seeds = Annotated[
-    str | None,
-    typer.Option(
-        "--seeds", metavar="N|A..B", help="The seeds 0 … N − 1, or A … B, both ends included."
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="End with one JSON object on the last line.")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -109,27 +56,27 @@ def list_command(
         typer.Argument(
             metavar="[PAPER|WORD]",
             help="A paper, or a word in the line.",
-            autocompletion=_known_ids,
+            autocompletion=known_ids,
         ),
     ] = None,
     as_json: AsJson = False,
     results: Results = None,
 ) -> int:
     """The experiments: id, minutes, needs, the last result, what is compared."""
-    return _command("list", wanted, as_json=as_json, results=results)
+    return command("list", wanted, as_json=as_json, results=results)
 
 
 @app.command("show")
 def show_command(
     name: Annotated[
         str,
-        typer.Argument(metavar="ID", help="An id, or file.py[:Class].", autocompletion=_known_ids),
+        typer.Argument(metavar="ID", help="An id, or file.py[:Class].", autocompletion=known_ids),
     ],
     as_json: AsJson = False,
     results: Results = None,
 ) -> int:
     """An experiment: its parameters with ranges and presets, claims, minutes, data, GPU."""
-    return _command("show", name, as_json=as_json, results=results)
+    return command("show", name, as_json=as_json, results=results)
 
 
 @app.command("new")
@@ -138,38 +85,10 @@ def new_command(
     force: Annotated[bool, typer.Option("--force", help="Write over a file.")] = False,
 ) -> int:
     """Write an experiment of your own that runs as it is, to be changed."""
-    return _command("new", file, force=force)
+    return command("new", file, force=force)
 
 
-data_app = typer.Typer(no_args_is_help=True, help="Data sets that are not ours to distribute.")
 app.add_typer(data_app, name="data")
-DataNames = Annotated[
-    list[str] | None, typer.Argument(metavar="NAME…", help="As `tacit data list` shows them.")
-]
-DataFolder = Annotated[
-    Path | None,
-    typer.Option("--into", metavar="DIR", help="Else TACIT_DATA, or the user's cache folder."),
-]
-
-
-@data_app.command("list")
-def data_list_command(
-    names: DataNames = None, into: DataFolder = None, as_json: AsJson = False
-) -> int:
-    """Which data sets there are, and which are at hand."""
-    return _command("data", names or [], into=into, fetch=False, as_json=as_json)
-
-
-@data_app.command("fetch")
-def data_fetch_command(
-    names: Annotated[
-        list[str], typer.Argument(metavar="NAME…", help="As `tacit data list` shows them.")
-    ],
-    into: DataFolder = None,
-    as_json: AsJson = False,
-) -> int:
-    """Fetch data sets from their addresses and check them."""
-    return _command("data", names, into=into, fetch=True, as_json=as_json)
 
 
 @app.command("reproduce")
@@ -179,7 +98,7 @@ def reproduce_command(
         typer.Argument(
             metavar="ID…",
             help="Ids as `tacit list` shows them, whole papers, or file.py[:Class].",
-            autocompletion=_known_ids,
+            autocompletion=known_ids,
         ),
     ] = None,
     every: Annotated[
@@ -196,7 +115,7 @@ def reproduce_command(
         typer.Option(
             "--workers",
             metavar="N",
-            parser=_whole_number,
+            parser=whole_number,
             help="Compute in N processes of one thread each; with --all one for each core.",
         ),
     ] = None,
@@ -229,14 +148,14 @@ def reproduce_command(
         typer.Option(
             "--budget",
             metavar="TIME",
-            parser=_seconds,
+            parser=seconds_of,
             help="How long to add seeds to one experiment: 90s, 30m, 2h.",
         ),
     ] = "30m",  # type: ignore[assignment]
     seeds_at_most: Annotated[
         int,
         typer.Option(
-            "--seeds-at-most", metavar="N", parser=_whole_number, help="Then stop adding seeds."
+            "--seeds-at-most", metavar="N", parser=whole_number, help="Then stop adding seeds."
         ),
     ] = 400,
     compare: Annotated[
@@ -255,7 +174,7 @@ def reproduce_command(
     Exit 0 when every verdict is the expected one, 1 when one differs, 2 on wrong use, 3 when none
     differs but some claims are undecided.
     """
-    return _command(
+    return command(
         "reproduce",
         ids or [],
         every=every,
@@ -284,7 +203,7 @@ def figure_command(
         typer.Argument(
             metavar="ID…",
             help="Ids as `tacit list` shows them, or file.py[:Class].",
-            autocompletion=_known_ids,
+            autocompletion=known_ids,
         ),
     ],
     style: Annotated[
@@ -324,7 +243,7 @@ def figure_command(
     as_json: AsJson = False,
 ) -> int:
     """Draw figures and tables from stored results; nothing is computed."""
-    return _command(
+    return command(
         "figure",
         ids,
         style=style,
@@ -355,88 +274,21 @@ def report_command(
     as_json: AsJson = False,
 ) -> int:
     """Write pages that show stored results: figures, claims, statements; nothing is computed."""
-    return _command(
+    return command(
         "report", results=results, against=against, into=into, show=show, as_json=as_json
     )
 
 
-@app.command("status")
-def status_command(
-    targets: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[DIR|ID]…", help="Stores, folders of results, or ids; else all."),
-    ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option("--preset", metavar="NAME", help="Against this preset, not the last run."),
-    ] = None,
-    settings: Settings = None,
-    seeds: Seeds = None,
-    results: Results = None,
-    as_json: AsJson = False,
-) -> int:
-    """How many cells are done, missing, diverged and failed, and why they failed."""
-    return _command(
-        "status",
-        targets or [],
-        preset=preset,
-        settings=settings or [],
-        seeds=seeds,
-        results=results,
-        as_json=as_json,
-    )
+app.command("status")(status_command)
 
 
-@app.command("merge")
-def merge_command(
-    sources: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR…", help="Stores or folders of results made elsewhere."),
-    ],
-    into: Annotated[
-        Path | None,
-        typer.Option(
-            "--into", metavar="DIR", help="A store or a folder of results; else ./results."
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> int:
-    """Add stored parts that were made elsewhere: on a GPU machine or a cluster."""
-    return _command("merge", sources, into=into, as_json=as_json)
+app.command("merge")(merge_command)
 
 
-@app.command("check")
-def check_command(
-    targets: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[DIR]…", help="Stores or folders of results; else ./results."),
-    ] = None,
-    repair: Annotated[
-        bool,
-        typer.Option("--repair", help="Set aside what is not whole, make results.zarr again."),
-    ] = False,
-    results: Results = None,
-    as_json: AsJson = False,
-) -> int:
-    """Verify stores byte by byte; nothing is written without --repair.
-
-    Exit 0 when all is whole or was mended, 1 when something is not, 2 on wrong use.
-    """
-    return _command("check", targets or [], repair=repair, results=results, as_json=as_json)
+app.command("check")(check_command)
 
 
-@app.command("clean")
-def clean_command(
-    targets: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[DIR]…", help="Stores or folders of results; else ./results."),
-    ] = None,
-    remove: Annotated[bool, typer.Option("--yes", help="Remove them.")] = False,
-    results: Results = None,
-    as_json: AsJson = False,
-) -> int:
-    """List old stores (of --fresh) and files that were set aside; --yes removes them."""
-    return _command("clean", targets or [], remove=remove, results=results, as_json=as_json)
+app.command("clean")(clean_command)
 
 
 @app.command("explore")
@@ -447,7 +299,7 @@ def explore_command(
         typer.Option(
             "--port",
             metavar="N",
-            parser=_whole_number,
+            parser=whole_number,
             help="Of the address; else a free one.",
             show_default=False,
         ),
@@ -457,7 +309,7 @@ def explore_command(
 
     Only this computer can reach it. Ctrl-C ends it.
     """
-    return _command("explore", show=show, port=port)
+    return command("explore", show=show, port=port)
 
 
 @app.command("verify")
@@ -471,13 +323,13 @@ def verify_command(
         typer.Option(
             "--instances",
             metavar="N",
-            parser=_whole_number,
+            parser=whole_number,
             help="Random instances of each; else each statement's own number.",
         ),
     ] = None,
     seed: Annotated[
         int,
-        typer.Option("--seed", metavar="S", parser=_whole_number, help="Seed of the instances."),
+        typer.Option("--seed", metavar="S", parser=whole_number, help="Seed of the instances."),
     ] = 0,
     mutations: Annotated[
         bool,
@@ -508,7 +360,7 @@ def verify_command(
 
     Exit 0 when nothing unexpected happened, 1 when something did, 2 on wrong use.
     """
-    return _command(
+    return command(
         "verify",
         targets or [],
         instances=instances,
@@ -522,142 +374,10 @@ def verify_command(
     )
 
 
-@app.command("complete")
-def complete_command(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A CSV, TSV or Parquet table with gaps.")
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The completed table, in its form."),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="DIR", help="Report, figure and undetermined entries."),
-    ] = None,
-    depth: Annotated[
-        int | None,
-        typer.Option(
-            "--depth", metavar="L", parser=_whole_number, help="Factors; else chosen, 2 or 3."
-        ),
-    ] = None,
-    decay: Annotated[
-        float | None,
-        typer.Option("--decay", metavar="X", parser=_number, help="Weight decay; else chosen."),
-    ] = None,
-    form: Annotated[
-        str,
-        typer.Option(
-            "--form", metavar="NAME", help="wide, long (row, column, value) or auto, which looks."
-        ),
-    ] = "auto",
-    fill_all: Annotated[
-        bool,
-        typer.Option("--fill-all", help="Fill by means what no method can determine."),
-    ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="S", parser=_whole_number, help="Seed of the start.")
-    ] = 0,
-    as_json: AsJson = False,
-) -> int:
-    """Fill the gaps of a table by a deep matrix factorisation.
-
-    What no method can determine is listed and left empty. Exit 0 when it is done, 2 on wrong use.
-    """
-    return _command(
-        "complete",
-        file,
-        output=output,
-        report=report,
-        depth=depth,
-        decay=decay,
-        form=form,
-        fill_all=fill_all,
-        seed=seed,
-        as_json=as_json,
-    )
+app.command("complete")(complete_command)
 
 
-@app.command("identify")
-def identify_command(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A CSV, TSV or Parquet table, a line a sample.")
-    ],
-    inputs: Annotated[
-        list[str],
-        typer.Option("-u", "--input", metavar="NAME", help="A column of inputs; may be repeated."),
-    ],
-    outputs: Annotated[
-        list[str],
-        typer.Option(
-            "-y", "--output", metavar="NAME", help="A column of outputs; may be repeated."
-        ),
-    ],
-    record: Annotated[
-        str | None,
-        typer.Option("--record", metavar="NAME", help="A column that tells records apart."),
-    ] = None,
-    model: Annotated[
-        Path | None,
-        typer.Option("-o", "--model", metavar="FILE", help="The system, as JSON."),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="DIR", help="Report and figure."),
-    ] = None,
-    order: Annotated[
-        int | None,
-        typer.Option("--order", metavar="N", parser=_whole_number, help="States; else chosen."),
-    ] = None,
-    max_order: Annotated[
-        int | None,
-        typer.Option(
-            "--max-order", metavar="N", parser=_whole_number, help="The largest order tried; 12."
-        ),
-    ] = None,
-    held_out: Annotated[
-        float,
-        typer.Option(
-            "--held-out",
-            metavar="X",
-            parser=_number,
-            help="The end of each record that all methods are compared on; 0 compares nothing.",
-        ),
-    ] = 0.25,
-    step: Annotated[
-        float,
-        typer.Option("--step", metavar="T", parser=_number, help="Time between samples."),
-    ] = 1.0,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="S", parser=_whole_number, help="Seed of the start.")
-    ] = 0,
-    as_json: AsJson = False,
-) -> int:
-    """Find a linear system in measured inputs and outputs.
-
-    Its order is chosen, and it is stable. Exit 0 when it is done, 2 on wrong use.
-    """
-    return _command(
-        "identify",
-        file,
-        inputs=inputs,
-        outputs=outputs,
-        record=record,
-        output=model,
-        report=report,
-        order=order,
-        max_order=max_order,
-        held_out=held_out,
-        step=step,
-        seed=seed,
-        as_json=as_json,
-    )
-
-
-def _command(name: str, *arguments: Any, **options: Any) -> int:
-    """Import a command when it is run, so that `tacit --help` imports none of them."""
-    code: int = importlib.import_module(f"tacit.cli._{name}").run(*arguments, **options)
-    return code
+app.command("identify")(identify_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
