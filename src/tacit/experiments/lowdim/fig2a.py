@@ -111,7 +111,7 @@ class Fig2a(GRUExperiment):
         ]
         few = runs.isel(width=0, seed=slice(PAPER_SEEDS)).sel(iterate="last")
         plain = mean_lines(self.counted(few, "error"), "length", by="teacher", colour=COLOURS)
-        title = f"{AS_IN_THE_PAPER}mean ± deviation of {few.sizes['seed']} seeds"
+        title = f"{AS_IN_THE_PAPER}mean ± deviation, {few.sizes['seed']} seeds"
         plain_axis = Axis("ℓ∞ error after step k", limits=(0, None))
         panels = [Panel(title, k, plain_axis, [rules[0], *plain])]
         for teacher in self.teacher:
