@@ -257,8 +257,9 @@ def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _chosen(ids: Sequence[str], every: bool, preset: str) -> list[type[Experiment]]:
     if every == bool(ids):
-        known = ", ".join(experiment_ids())
-        raise UsageError(f"experiment: give ids or --all, one of the two; known ids: {known}")
+        raise UsageError(
+            "experiment: give ids, papers or files, or else --all; tacit list shows the ids"
+        )
     if every:
         return _every(preset)
     papers: dict[str, list[str]] = {}
