@@ -1,5 +1,7 @@
 """Figures at the width of a page's column: what would collide is left out, nothing is repeated."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ def shown_texts(ruler):
 
 @pytest.fixture(scope="module")
 def sheet():
-    """Three maps of one scale above three panels, of which two have the same legend of their own."""
+    """Three maps of one scale above three panels, two of which have the same legend."""
     cells = np.array([[0.111, 0.222], [0.333, 0.444]])
     maps = [
         Panel(f"map {n}", Axis("γ₀"), Axis("a long name of what is on this axis"),
@@ -32,7 +34,7 @@ def test_texts_of_ticks_do_not_touch(sheet):
     for axes in sheet.axes[:6]:
         boxes = [text.get_window_extent() for text in shown_texts(axes.xaxis)]
         assert len(boxes) >= 2
-        assert all(a.x1 < b.x0 for a, b in zip(boxes, boxes[1:], strict=False))
+        assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
 
 
 def test_maps_of_one_meaning_share_a_colour_bar(sheet):
