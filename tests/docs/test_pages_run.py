@@ -71,8 +71,8 @@ def assumed(page, results):
         return {"errors": errors, "reached": errors < 0.5, "claim": Claims("nowhere")}
     if page == "connectivity.md":
         return {
-            "W0": W0, "W": W0 + 0.1 * change, "loss": lambda W: float(np.sum((W - W0 - 0.1 * change) ** 2)),
-           
+            "W0": W0, "W": W0 + 0.1 * change,
+            "loss": lambda W: float(np.sum((W - W0 - 0.1 * change) ** 2)),
             "initial_loss": 1.0, "g": 1.0, "loss_curve": np.exp(-np.arange(60.0)),
             "w": rng.normal(size=12), "m": rng.normal(size=12),
         }  # fmt: skip
