@@ -21,6 +21,7 @@ def run(
     inputs: list[str],
     outputs: list[str],
     record: str | None,
+    header: bool | None,
     output: Path | None,
     report: Path | None,
     order: int | None,
@@ -37,10 +38,16 @@ def run(
         raise UsageError(f"--held-out: received {held_out}, it must be at least 0 and below 1")
     if output is not None and output.is_dir():
         raise UsageError(f"--output: {output} is a folder, give a file")
-    frame = read_frame(file)
+    frame = read_frame(file, header=header)
     U, Y = (_columns(frame, names, file) for names in (inputs, outputs))
     labels = None if record is None else _labels(frame, record, file)
-    model = LinearSystemIdentifier(order=order, max_order=max_order, step=step, random_state=seed)
+    model = LinearSystemIdentifier(
+        order=order,
+        max_order=max_order,
+        step=step,
+        random_state=seed,
+        progress=False if as_json else None,
+    )
     try:
         model.fit(U, Y, records=labels)
         comparison = model.compare(held_out) if held_out else None

@@ -38,7 +38,7 @@ def record_of(identifier: Any, comparison: dict[str, Any] | None = None) -> dict
                 "criterion": one.criterion,
                 "start": one.start,
                 "error": float(np.sqrt(one.loss / _numbers(identifier))),
-                "error_ahead": choice.ahead.get(one.order),
+                "error_ahead": choice.ahead.get(one.label),
             }
             for one in choice.tried
         ],

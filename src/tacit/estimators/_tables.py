@@ -1,5 +1,6 @@
 """Matrices in files: wide tables (a row a line) and long ones (row, column, value)."""
 
+import csv
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 
 from tacit._errors import UsageError, shown
 from tacit._files import write_atomically
+from tacit.estimators._text_tables import read_text_table
 
 FORMS = ("auto", "wide", "long")
 _MOST_CELLS = 200_000_000
@@ -32,8 +34,8 @@ class MatrixTable:
     duplicates: int = 0
 
 
-def read_frame(path: str | os.PathLike[str]) -> Any:
-    """The table in a CSV, TSV or Parquet file, as a pandas frame; empty cells are NaN."""
+def read_frame(path: str | os.PathLike[str], *, header: bool | None = None) -> Any:
+    """The table in a text or Parquet file, as a pandas frame; empty cells are NaN."""
     import pandas as pd
 
     file = Path(path)
@@ -42,20 +44,21 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
     try:
         if _is_parquet(file):
             return pd.read_parquet(file).reset_index(drop=True)
-        separator = "\t" if file.suffix.lower() == ".tsv" else ","
-        return pd.read_csv(file, sep=separator, skipinitialspace=True)
+        return read_text_table(file, header=header)
     except ImportError:
         raise UsageError(f"{file}: Parquet needs pyarrow; pip install 'tacit[parquet]'") from None
-    except (ValueError, OSError) as error:  # parser errors and wrong encodings are ValueErrors
+    except (ValueError, OSError, csv.Error) as error:  # wrong encodings are ValueErrors
         reason = " ".join(str(error).split())
         raise UsageError(f"{file} could not be read as a table: {reason}") from None
 
 
-def read_matrix(path: str | os.PathLike[str], *, form: str = "auto") -> MatrixTable:
+def read_matrix(
+    path: str | os.PathLike[str], *, form: str = "auto", header: bool | None = None
+) -> MatrixTable:
     """The matrix in a file, in whichever form it stands there."""
     if form not in FORMS:
         raise UsageError(f"form: received {form!r}, it must be auto, wide or long")
-    frame = read_frame(path)
+    frame = read_frame(path, header=header)
     if frame.empty:
         raise UsageError(f"{path} holds no rows: the first line is taken for a header")
     if form == "auto":
