@@ -74,7 +74,7 @@ def test_ratings_come_out_of_a_file_of_r_and_are_checked(tmp_path, monkeypatch):
     ],
 )
 def test_what_is_no_data_of_r_is_refused(content):
-    with pytest.raises(ValueError, match="it |longer than the file"):
+    with pytest.raises(ValueError, match=r"it |longer than the file"):
         read_r(content)
 
 

@@ -62,6 +62,7 @@ class OrderChoice:
     effective: float
     best: int  # the order that the criterion alone would take
     ahead: dict[str, float] = field(default_factory=dict)  # errors on the last third, by label
+    instead_of: str = ""  # the label that had to give way, where one simulates better ahead
 
     @property
     def identifiable(self) -> bool:

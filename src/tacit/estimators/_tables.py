@@ -47,6 +47,8 @@ def read_frame(path: str | os.PathLike[str], *, header: bool | None = None) -> A
         return read_text_table(file, header=header)
     except ImportError:
         raise UsageError(f"{file}: Parquet needs pyarrow; pip install 'tacit[parquet]'") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not text in UTF-8: save it in that encoding") from None
     except (ValueError, OSError, csv.Error) as error:  # wrong encodings are ValueErrors
         reason = " ".join(str(error).split())
         raise UsageError(f"{file} could not be read as a table: {reason}") from None
@@ -67,8 +69,13 @@ def read_matrix(
 
 
 def _looks_long(frame: Any) -> bool:
-    """Three columns, of which the first names something more than once."""
-    return frame.shape[1] == 3 and frame.iloc[:, 0].nunique() < len(frame)
+    """Three columns, of which the first names something more than once, and no number has gaps."""
+    import pandas as pd
+
+    if frame.shape[1] != 3 or frame.iloc[:, 0].nunique() == len(frame):
+        return False
+    names = [frame.iloc[:, place] for place in (0, 1)]
+    return not any(pd.api.types.is_numeric_dtype(one) and one.isna().any() for one in names)
 
 
 def _wide(frame: Any, path: Any) -> MatrixTable:
@@ -122,12 +129,13 @@ def _numbers(column: Any, path: Any) -> np.ndarray:
     import pandas as pd
 
     numbers = pd.to_numeric(column, errors="coerce")
-    wrong = np.asarray(numbers.isna() & column.notna())
+    wrong = np.asarray((numbers.isna() & column.notna()) | np.isinf(numbers.to_numpy(np.float64)))
     if wrong.any():
         place = int(np.argmax(wrong))
         raise UsageError(
             f"{path}, line {place + 2}, column {column.name!r}: received "
-            f"{shown(str(column.iloc[place]))}, it must be a number, or empty where it is missing"
+            f"{shown(str(column.iloc[place]))}, it must be a finite number, or empty where it is "
+            "missing"
         )
     return np.asarray(numbers, dtype=np.float64)
 
