@@ -139,7 +139,7 @@ def choose(
         if other.sum() >= _LEAST:
             count += int(other.sum())
             tried = _tried_again(tried, descents, values, seen, other, max_steps, seed, unit)
-            why.append("few entries were held out, so the two best were tried on others too")
+            why.append("few entries were held out, so the two best were tried again on others")
     best = min([one for one in tried if one.again] or tried, key=lambda one: one.error)
     why.append(
         f"{best.words()} has the least error on {count:,} held-out entries: {best.error:.4g}, "

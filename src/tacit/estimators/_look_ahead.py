@@ -12,7 +12,7 @@ from tacit.estimators._records import Records, Scale
 from tacit.estimators._system_orders import Candidate, OrderChoice, Start, candidates, judged
 
 _PART, _SHORTEST = 2 / 3, 24
-_WORSE, _MUCH_WORSE = 1.1, 1.25
+_WORSE = 1.25
 
 
 def looked_ahead(
@@ -25,11 +25,11 @@ def looked_ahead(
 
     All orders, and the systems of other methods as they are, are fitted to the first two thirds of
     each record and simulate the rest. If one of them has there an error that is smaller by more
-    than a tenth, the chosen order fits slow drifts that do not go on, or misses what the criterion
-    hides, and the best ahead takes its place.
+    than a quarter, the chosen order fits what does not go on, or misses what the criterion hides,
+    and the best ahead takes its place.
 
     A mode that outlasts the record cannot be told from a drift. An order with such a mode is taken
-    only if every other one is worse ahead by more than a quarter.
+    only if every system without one is worse ahead by more than a quarter; else the best of these.
     """
     cuts = [int(_PART * len(one)) for one in records.outputs]
     if min(cuts) < _SHORTEST:
@@ -49,18 +49,11 @@ def looked_ahead(
     least = min(ahead[one.label] for one in known)
     longest = max(len(one) for one in Y)
     fading = [one for one in known if memory_of(one) <= longest]
-    fair = [one for one in fading if ahead[one.label] <= _MUCH_WORSE * least]
-    former = choice.chosen
-    if fair:
-        known = fading
-        if memory_of(former) > longest:
-            orders_tried = {one.label for one in choice.tried}
-            own = [one for one in fair if one.label in orders_tried]
-            former = min(own or fair, key=lambda one: one.criterion)
-    best = min(known, key=lambda one: ahead[one.label])
-    if ahead.get(former.label, np.inf) <= _WORSE * ahead[best.label]:
-        best = former
-    if best is choice.chosen:
+    fair = [one for one in fading if ahead[one.label] <= _WORSE * least]
+    best = min(fair or known, key=lambda one: ahead[one.label])
+    drifts = bool(fair) and memory_of(choice.chosen) > longest
+    own = ahead.get(choice.chosen.label, np.inf)
+    if not drifts and own <= _WORSE * ahead[best.label]:
         return replace(choice, ahead=ahead)
     low, high = choice.interval
     return replace(
