@@ -30,7 +30,7 @@ def whole(tacit):
 
 
 def test_processes_give_the_same_results(tacit, whole):
-    done = tacit.outside("reproduce", "lamp.py", "--workers", "2")
+    done = tacit("reproduce", "lamp.py", "--workers", "2")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert dataset(tacit).equals(whole)
@@ -235,7 +235,7 @@ def test_wrong_workers_are_one_sentence_and_exit_2(tacit):
 
 def test_a_scheduler_that_does_not_answer_is_one_sentence_and_exit_2(tacit):
     address = f"tcp://127.0.0.1:{free_port()}"
-    done = tacit.outside("reproduce", "lamp.py", "--scheduler", address)
+    done = tacit("reproduce", "lamp.py", "--scheduler", address)
     assert done.returncode == 2
     assert done.stderr.startswith(f"tacit: scheduler: {address} does not answer within 5 s")
     assert done.stderr.strip().count("\n") == 0
