@@ -22,8 +22,8 @@ from tacit.models import ARITHMETICS, ReLUNet
 
 BELOW = 0.8  # Gaussian over identity: a stable rank up to this is substantially lower
 UNSETTLED = (
-    "At the constant rate the loss of Gaussian networks with two hidden layers goes up and down about "
-    "0.2 from epoch 50 on, and one in seven comes to rest by epoch 100."
+    "At the constant rate the loss of Gaussian networks with two hidden layers goes up and down "
+    "about 0.2 from epoch 50 on, and one in seven comes to rest by epoch 100."
 )
 TAKES_MORE = "training takes more from Gaussian"
 FROM_FULL = (
