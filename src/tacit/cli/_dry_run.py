@@ -39,7 +39,7 @@ def tell_plan(chosen: Sequence[type[Experiment]], request: "Request", *, as_json
 def _row(kind: type[Experiment], request: "Request") -> dict[str, Any]:
     values = parse_settings(kind, request.settings)
     experiment = kind.from_preset(request.preset, seeds=request.seeds, **values)
-    skipped = experiment.missing()
+    skipped = request.missing(kind)
     row: dict[str, Any] = {"experiment": kind.id, "preset": request.preset, "skipped": skipped}
     if skipped:
         return row

@@ -31,6 +31,7 @@ from tacit.reproduction import (
     place_in_own_file,
     reproduce,
     results_folder,
+    words_on_missing,
 )
 from tacit.store import Store, StoreError, WriteError, write_atomically
 from tacit.sweep import (
@@ -69,7 +70,8 @@ class Request:
     def missing(self, kind: type[Experiment]) -> str | None:
         """What the experiment needs and this machine lacks, in words."""
         values = parse_settings(kind, self.settings)
-        return kind.from_preset(self.preset, seeds=self.seeds, **values).missing()
+        chosen = kind.from_preset(self.preset, seeds=self.seeds, **values)
+        return words_on_missing(chosen, preset=self.preset, results=self.results, fresh=self.fresh)
 
     def run(
         self,
