@@ -135,13 +135,11 @@ class Fig2a(GRUExperiment):
         loss_axis = Axis("training loss / teacher's power", scale="log")
         one, responses = first.isel(length=0, seed=0), list[Mark]()
         for teacher in self.teacher:
+            colour = COLOURS[teacher]
             for words, name, style in LOOK:
                 y, label = one[name].sel(teacher=teacher), f"{teacher}, {words}"
-                responses.append(
-                    Line(y["step"], y, label=label, colour=COLOURS[teacher], style=style)
-                )
-        loud = first["teacher_rms"].isel(length=0)
-        loud = loud.assign_coords(step=loud["step"] + 1)
+                responses.append(Line(y["step"], y, label=label, colour=colour, style=style))
+        loud = first["teacher_rms"].isel(length=0).assign_coords(step=first["step"] + 1)
         power = median_lines(loud, "step", by="teacher", colour=COLOURS, marker=None)
         waits = ", a jump for one that waits" if "delay" in self.teacher else ""
         widths = " and ".join(str(width) for width in self.width)
