@@ -65,7 +65,14 @@ def compared_rows(records: dict[str, tuple[np.ndarray, np.ndarray]]) -> list[str
         found = model.compare_on(U[half:], Y[half:])
         best = min(one["error"] for key, one in found.items() if key != "tacit")
         ratios.append(found["tacit"]["error"] / best)
-        row = {"workload": name, "found": found, "ratio": ratios[-1], "CPU seconds": seconds}
+        row = {
+            "workload": name,
+            "found": found,
+            "ratio": ratios[-1],
+            "CPU seconds": seconds,
+            "taken": model.choice_.chosen.label,
+            "instead of": model.choice_.instead_of,
+        }
         print(json.dumps(row, ensure_ascii=False), flush=True)
         cells = [
             f"{one['error']:.3g} ({one['order']}{'' if one['stable'] else ', unstable'})"

@@ -1,8 +1,11 @@
 """The parts of identification: block models, starts, polish, noise and boundary states."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+from tacit.estimators._baselines import _least
 from tacit.estimators._block_model import (
     from_matrices,
     moved,
@@ -208,3 +211,11 @@ def test_disturbances_make_late_outputs_count():
     found = state_after(slow, U, outputs + 0.01 * rng.normal(size=outputs.shape))
     simulated = slow.simulate(U)[1]
     assert abs(found - end)[0] < 3.0 < abs(simulated - end)[0]
+
+
+def test_a_system_whose_errors_overflow_is_passed_over_without_a_warning():
+    right = system(2, 1, 1)
+    wild = right._replace(A=right.A + 4 * np.eye(2))  # 4³⁰⁰ is a number, its square is not
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert _least(record(right, 300), [wild, right]) is right

@@ -56,7 +56,8 @@ def _least(records: Records, systems: list[Matrices]) -> Matrices:
 
     def criterion(system: Matrices) -> float:
         errors = np.concatenate(_simulation_errors(system, records))
-        power = np.mean(errors**2, axis=0)
+        with np.errstate(over="ignore"):  # of an unstable system
+            power = np.mean(errors**2, axis=0)
         if not np.isfinite(power).all():
             return np.inf
         size = len(system.A) * (records.inputs + outputs)
