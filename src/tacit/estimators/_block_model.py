@@ -113,11 +113,14 @@ def residuals_and_jacobian(
     With `linear`, by B and D alone, in which ŷ is linear for given A and C.
     """
     errors, rows = [], []
+    order, drives = model.B.shape
     for drive, target in zip(records.driven, records.outputs, strict=True):
         length, outputs = target.shape
         feed = np.concatenate([drive[1:, : records.inputs], np.ones((length, 1))], axis=1)
+        wide = feed.shape[1]
         simulated = feed @ model.D.T
-        columns: list[Floats] = []
+        count = order * drives + outputs * wide + (0 if linear else order * (1 + outputs))
+        columns, at = np.zeros((length, outputs, count)), 0
         for place, section in model.places():
             size = len(section)
             B, C = model.B[place : place + size], model.C[:, place : place + size]
@@ -125,21 +128,21 @@ def residuals_and_jacobian(
             simulated = simulated + states[1:] @ C.T
             if not linear:
                 for k in range(size):  # ∂A/∂a is minus a unit matrix in the block's last row
-                    moved = _driven(section, -states[:, size - 1 - k])[1:]
-                    columns.append((moved @ C.T)[:, :, None])
+                    columns[:, :, at] = _driven(section, -states[:, size - 1 - k])[1:] @ C.T
+                    at += 1
             for answer in answers:  # one for each row of B: (time, states of the block, drives)
-                columns.append(np.einsum("tsm,ps->tpm", answer[1:], C))
-            if not linear:
-                block = np.zeros((length, outputs, outputs * size))
                 for output in range(outputs):
-                    block[:, output, output * size : (output + 1) * size] = states[1:]
-                columns.append(block)
-        wide = feed.shape[1]
-        direct = np.zeros((length, outputs, outputs * wide))
+                    for state in range(size):
+                        columns[:, output, at : at + drives] += C[output, state] * answer[1:, state]
+                at += drives
+            if not linear:
+                for output in range(outputs):
+                    columns[:, output, at : at + size] = states[1:]
+                    at += size
         for output in range(outputs):
-            direct[:, output, output * wide : (output + 1) * wide] = feed
-        columns.append(direct)
-        rows.append(np.concatenate(columns, axis=2).reshape(length * outputs, -1))
+            columns[:, output, at : at + wide] = feed
+            at += wide
+        rows.append(columns.reshape(length * outputs, -1))
         errors.append((target - simulated).ravel())
     return np.concatenate(errors), np.concatenate(rows)
 
