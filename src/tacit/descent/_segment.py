@@ -11,9 +11,10 @@ import jax.numpy as jnp
 from tacit._types import Array, PRNGKeyArray, PyTree
 from tacit.descent._by_value import ByValue
 from tacit.descent._method import AbstractMethod, choose
-from tacit.descent._objective import Objective, counts_steps
+from tacit.descent._objective import LossFunction, Objective, counts_steps
 from tacit.descent._programs import run_compiled
 from tacit.descent._record import Measure
+from tacit.descent._small_products import with_small_products
 from tacit.descent._stop import Outcome
 
 ROUND = 64  # steps of a block of lanes before the next has its turn
@@ -63,6 +64,11 @@ class Program(eqx.Module):
     @property
     def _axes(self) -> LaneInputs:
         return LaneInputs(problem=self.problem_axis, frozen=0, key=0, rate=0, goal=0)  # type: ignore[arg-type]
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the loss is a user's bare function; problems of ours know their products."""
+        return isinstance(self.problem_rest, LossFunction)
 
     def objective(self, inputs: LaneInputs, clock: Array) -> Objective:
         """One lane's objective at a step; fresh data come from the lane's key and the step."""
@@ -194,6 +200,8 @@ class Program(eqx.Module):
     ) -> tuple[Lane, Array]:
         """All lanes side by side, until `stop` or until the last has ended."""
         step = jax.vmap(self.step, in_axes=(0, self._axes, None, None))
+        if self._plain and jax.default_backend() == "cpu":
+            step = with_small_products(step)
 
         def body(carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
             lanes, clock = carry
