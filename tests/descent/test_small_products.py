@@ -102,3 +102,19 @@ def test_descend_sums_the_products_of_a_plain_loss():
         return W
 
     np.testing.assert_allclose(found.model.tree, jax.vmap(by_hand)(W), rtol=1e-3, atol=1e-4)
+
+
+def test_blocks_that_follow_each_other_do_what_looked_up_ones_do():
+    W, x = _draw((130, 6, 6), (5, 6))
+    W = W.at[77].multiply(1e30)  # one lane diverges
+
+    def loss(W):
+        return jnp.mean((x @ W.T) ** 2)
+
+    def train(stop):
+        return descend(Lanes(W), loss, optax.adam(1e-2), stop=stop, progress=False)
+
+    even, looked_up = train(Stop(70)), train(Stop(70, loss=-1.0))  # a goal that is never met
+    assert even.outcomes == looked_up.outcomes == {"stopped": 129, "diverged": 1}
+    np.testing.assert_allclose(even.loss, looked_up.loss, rtol=1e-4)
+    np.testing.assert_array_equal(even.steps, looked_up.steps)
