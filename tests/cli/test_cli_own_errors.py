@@ -1,4 +1,4 @@
-"""A cell of one's own that raises: the line, no second try of what is sure, the record, --pdb, --profile."""
+"""A cell of one's own that raises: its line, its record, no second try; --pdb, --profile."""
 
 import json
 import pdb
