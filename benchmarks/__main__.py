@@ -11,6 +11,7 @@ BENCHMARKS = (
     "completion",
     "identification",
     "own_models",
+    "growth",
     "flow_diffeqsolve",
     "gru_training",
     "gru_many_seeds",
