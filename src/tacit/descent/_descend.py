@@ -115,9 +115,9 @@ def descend(
     - `checkpoint`: a file from which a descent that was killed goes on; see `Checkpoint`.
     - `progress`: a bar on standard error; None shows it when that is a terminal.
 
-    A lane's result does not depend on the lanes beside it; a flow's, and that of a model of more
-    than 8,192 parameters that runs alone, may differ in its last bits. Precision is that of the
-    arrays.
+    A lane's result does not depend on the lanes beside it; a flow's, that of a plain loss function,
+    and that of a model of more than 8,192 parameters that runs alone, may differ in its last bits.
+    Precision is that of the arrays.
     """
     own_problems = isinstance(loss_or_problem, Lanes)
     problem = as_problem(loss_or_problem.tree if own_problems else loss_or_problem)
