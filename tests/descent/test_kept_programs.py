@@ -34,12 +34,12 @@ def test_a_second_process_finds_the_programs_of_the_first(tmp_path):
 def test_without_a_folder_it_is_the_one_of_the_command_line(tmp_path, monkeypatch):
     import jax
 
-    before = {name: jax.config.read(name) for name in _SETTINGS}
+    before = {name: getattr(jax.config, name) for name in _SETTINGS}
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
     try:
         assert keep_programs().name == "jax"
-        assert jax.config.read("jax_compilation_cache_dir") == str(keep_programs())
+        assert jax.config.jax_compilation_cache_dir == str(keep_programs())
     finally:
         for name, value in before.items():
             jax.config.update(name, value)

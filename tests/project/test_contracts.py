@@ -25,7 +25,9 @@ def child(code: str) -> str:
 
 # What each room may import of the others: the table of the design.
 ENGINE = {"measures", "theory", "models", "problems", "descent", "claims", "store", "sweep", "draw"}
-LOWEST = {"_types", "_errors", "_files", "_version", "_notebook", "_signatures"}
+LOWEST = {
+    "_types", "_errors", "_files", "_version", "_notebook", "_signatures", "_own_modules",
+}  # fmt: skip
 BASE = LOWEST | {"_doors"}
 TOP = {"reproduction", "estimators", "site", "explore"}
 ARROWS = {

@@ -292,6 +292,7 @@ CALLS = {
         default=3, doc="a number", low=1, high=9, choices=None, analysis=False, units="1"
     ),
     "reproduction.planned": call(experiment=Fresh(Small), name="quick"),
+    "reproduction.words_on_missing": call(experiment=Fresh(Small), preset="quick", fresh=False),
     "experiments.stacked": call(rows=[{"a": 1.0}, {"a": 2.0}]),
     "experiments.swept": call(
         "",

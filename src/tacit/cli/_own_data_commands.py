@@ -9,7 +9,7 @@ from tacit.cli._options import AsJson, command, number, whole_number
 
 data_app = typer.Typer(no_args_is_help=True, help="Data sets that are not ours to distribute.")
 DataNames = Annotated[
-    list[str] | None, typer.Argument(metavar="NAME…", help="As `tacit data list` shows them.")
+    list[str] | None, typer.Argument(metavar="NAME", help="As `tacit data list` shows them.")
 ]
 DataFolder = Annotated[
     Path | None,
@@ -28,7 +28,7 @@ def data_list_command(
 @data_app.command("fetch")
 def data_fetch_command(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME…", help="As `tacit data list` shows them.")
+        list[str], typer.Argument(metavar="NAME", help="As `tacit data list` shows them.")
     ],
     into: DataFolder = None,
     as_json: AsJson = False,

@@ -114,4 +114,4 @@ def _notebook_bar(title: str) -> Iterator[Progress]:
     try:
         yield update
     finally:
-        shown.update(HTML(""))
+        shown.update({"text/plain": "", "text/html": ""}, raw=True)  # no line of text is left
