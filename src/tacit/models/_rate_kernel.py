@@ -36,6 +36,8 @@ TILES = Tiles()
 _THREEFOLD = lax.DotAlgorithmPreset.TF32_TF32_F32_X3
 _SINGLE = lax.DotAlgorithmPreset.TF32_TF32_F32
 _FEW = 8  # channels that are summed within a step
+# Off until they have been measured on a GPU: so far they were interpreted, and compiled for one.
+ENABLED = False
 _INTERPRET = False  # by Pallas's interpreter, which is slow and runs anywhere
 
 
@@ -44,7 +46,7 @@ def serves(W: Array, inputs: Array, channels: int) -> bool:
 
     `inputs` is (time, batch, inputs); `channels` counts inputs or outputs, the more of them.
     """
-    if not (_INTERPRET or jax.default_backend() == "gpu"):
+    if not (_INTERPRET or (ENABLED and jax.default_backend() == "gpu")):
         return False
     size, (steps, batch, _) = W.shape[0], inputs.shape
     powers = size & (size - 1) == 0 and batch & (batch - 1) == 0
