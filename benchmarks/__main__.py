@@ -10,6 +10,8 @@ BENCHMARKS = (
     "depth_fig10",
     "completion",
     "identification",
+    "own_models",
+    "growth",
     "flow_diffeqsolve",
     "gru_training",
     "gru_many_seeds",

@@ -167,6 +167,9 @@ def reproduce_command(
     debug: Annotated[
         bool, typer.Option("--pdb", help="Open the debugger where an experiment raises.")
     ] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Tell where the time went, and count programs.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Run experiments, decide their claims, draw their figures.
@@ -192,6 +195,7 @@ def reproduce_command(
         compare=compare,
         dry_run=dry_run,
         debug=debug,
+        profile=profile,
         as_json=as_json,
     )
 
