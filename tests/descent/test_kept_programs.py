@@ -1,5 +1,6 @@
 """Programs that a process keeps are found by the next."""
 
+import os
 import subprocess
 import sys
 
@@ -26,6 +27,7 @@ def test_a_second_process_finds_the_programs_of_the_first(tmp_path):
             capture_output=True,
             text=True,
             check=True,
+            env=os.environ | {"JAX_ENABLE_COMPILATION_CACHE": "true"},
         )
         hits.append(int(done.stdout))
     assert hits[0] == 0 < hits[1]
