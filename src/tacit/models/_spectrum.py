@@ -12,6 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Complex
 from numpy.typing import ArrayLike
 
@@ -40,6 +41,18 @@ class AbstractSpectrum(eqx.Module):
     @abc.abstractmethod
     def input_factor(self) -> Complex[Array, " n"]:
         """g, what each mode multiplies its input by."""
+
+    @precise
+    def slopes(self) -> tuple[Complex[Array, "p n"], Complex[Array, "p n"]]:
+        """∂λ_s/∂θ_p and ∂g_s/∂θ_p for every real parameter θ_p, in the order of the leaves."""
+        flat, unravel = ravel_pytree(self)
+
+        def both(at: Array) -> tuple[Array, Array]:
+            moved = unravel(at)
+            return moved.eigenvalues(), moved.input_factor()
+
+        by_eigenvalue, by_factor = jax.jacfwd(both)(flat)
+        return by_eigenvalue.T, by_factor.T
 
 
 @final

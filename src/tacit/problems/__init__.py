@@ -23,6 +23,7 @@ from tacit.problems._random_sequences import (
     random_rnn_response,
     with_noise,
 )
+from tacit.problems._rated_response import RatedResponse
 from tacit.problems._rational_teacher import rational_teacher
 from tacit.problems._response_loss import ResponseLoss, response
 from tacit.problems._seeded_completion import SeededCompletion
@@ -59,6 +60,7 @@ __all__ = [
     "MatrixCompletion",
     "Pattern",
     "PopulationLoss",
+    "RatedResponse",
     "ResponseLoss",
     "Romo",
     "SampledLoss",
