@@ -148,11 +148,10 @@ def check_model(model: Any) -> None:
     """Refuse what has no groups A, B and C."""
     if type(model) not in _PARTS:
         known = " or ".join(kind.__name__ for kind in _PARTS)
-        raise wrong(
-            "model",
-            model,
-            f"must be a {known}: the map is of linear recurrences, which have an impulse response; "
-            "of a stack give one layer, stack.blocks[0].ssm",
+        raise ValueError(
+            f"model: received {type(model).__name__}, it must be a {known}: the map is of linear "
+            "recurrences, which have an impulse response; of a stack give one layer, "
+            "stack.blocks[0].ssm"
         )
 
 
