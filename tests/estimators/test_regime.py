@@ -65,7 +65,7 @@ def test_a_large_start_is_lazy_and_a_small_fast_one_is_rich():
 
 
 def test_between_the_corners_the_knobs_are_told():
-    found = tacit.regime(layer(scale=0.25), PROBLEM, rates={"A": 0.1, "B": 1.0, "C": 1.0})
+    found = tacit.regime(layer(), PROBLEM, rates={"A": 1.0, "B": 1.0, "C": 1.0})
     assert found.corner == "between", found
     assert set(found.knobs) == {
         "C ten times smaller at the start",
