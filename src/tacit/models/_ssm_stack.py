@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from tacit._doors import door, floating, instance, key, number, real, whole
+from tacit._doors import door, flag, floating, instance, key, number, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.models._diagonal_ssm import DiagonalSSM
 from tacit.models._parameter import gaussian, parameter
@@ -126,6 +126,7 @@ class SSMStack(eqx.Module):
         inputs=whole(1, 100_000),
         outputs=whole(1, 100_000),
         scale=number(0),
+        gated=flag,
         dtype=floating,
         key=key,
     )
