@@ -65,9 +65,10 @@ class GLU(AbstractGate):
 
 
 class SSMBlock(eqx.Module):
-    """u ↦ u + gate(SSM(norm(u)) + D norm(u)): one layer of the stack.
+    """u ↦ u + gate(SSM(u) + D u): one layer of the stack.
 
-    `norm` takes each time step to mean zero and variance one over its features.
+    There is no normalisation: a few layers do without, and one over the features of a single input
+    would leave nothing but its sign.
     """
 
     ssm: DiagonalSSM
@@ -78,10 +79,7 @@ class SSMBlock(eqx.Module):
         self, u: Float[Array, "time features"], scan: AbstractScan
     ) -> Float[Array, "time features"]:
         """The features after this layer."""
-        centred = u - jnp.mean(u, axis=-1, keepdims=True)
-        size = jnp.sqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-6)
-        v = centred / size
-        return u + self.gate(self.ssm.simulate(v, scan=scan) + self.D * v)
+        return u + self.gate(self.ssm.simulate(u, scan=scan) + self.D * u)
 
 
 @final

@@ -80,9 +80,9 @@ class SSMPractice(Experiment):
     recipe: tuple[str, ...] = swept(
         tuple(RECIPES), "scale of C and rate of A", choices=tuple(RECIPES)
     )
-    seed: tuple[int, ...] = swept(range(100, 120), "seed of the start and of the data", low=0)
+    seed: tuple[int, ...] = swept(range(200, 220), "seed of the start and of the data", low=0)
     window: int = fixed(16, "steps k of a training window", low=8, high=1000)
-    windows: int = fixed(64, "training windows", low=1, high=100_000)
+    windows: int = fixed(256, "training windows", low=1, high=100_000)
     layers: int = fixed(2, "state-space layers", low=1, high=20)
     features: int = fixed(6, "features between layers", low=1, high=1000)
     modes: int = fixed(8, "complex modes of a layer", low=1, high=1000)
@@ -90,8 +90,8 @@ class SSMPractice(Experiment):
     learning_rate: float = fixed(3e-3, "learning rate of Adam", low=1e-6, high=1.0)
 
     presets = {
-        "smoke": dict(task="average", seed=range(100, 102), steps=40, windows=8, layers=1),
-        "quick": dict(seed=range(100, 110), steps=1_500, windows=32, layers=1),
+        "smoke": dict(task="average", seed=range(200, 202), steps=40, windows=8, layers=1),
+        "quick": dict(seed=range(200, 210), steps=1_500, windows=64, layers=1),
         "paper": {},
     }
 
