@@ -1,5 +1,6 @@
 """State-space students: what the experiments of regimes on them make, train and measure."""
 
+from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
@@ -7,11 +8,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray
+from scipy.stats import spearmanr
 
 from tacit.descent import Lanes
-from tacit.experiments import Experiment, fixed
+from tacit.experiments import Experiment
+from tacit.measures import hankel, numerical_rank
 from tacit.models import DiagonalSSM, LRURing, S4DInv, S4DLin
 from tacit.problems import RatedResponse
+from tacit.theory.regimes import kernel_norm, wide_error
 
 PLACE = "regimes (ours)"
 MODES = (0.9, 0.5, -0.6)  # eigenvalues of the teacher, each of weight one
@@ -32,8 +36,6 @@ def teacher_response(lags: int) -> np.ndarray:
 
 class StateSpaceExperiment(Experiment):
     """Diagonal state-space students of one teacher, by start, scale of C, rate of A and length."""
-
-    tail: int = fixed(24, "lags after k on which a student is judged", low=1, high=200)
 
     def students(
         self,
@@ -66,11 +68,12 @@ class StateSpaceExperiment(Experiment):
         with jax.enable_x64(True):
             return np.asarray(_responses(models, lags))[:, :, 0, 0]
 
-    def tail_error(self, learned: np.ndarray, length: np.ndarray) -> np.ndarray:
+    @staticmethod
+    def tail_error(learned: np.ndarray, length: np.ndarray, tail: int) -> np.ndarray:
         """‖h − h*‖/‖h*‖ over the lags after k; 1 is that of predicting zero."""
         target = teacher_response(learned.shape[1])
         lags = np.arange(learned.shape[1])
-        after = (lags >= length[:, None]) & (lags < length[:, None] + self.tail)
+        after = (lags >= length[:, None]) & (lags < length[:, None] + tail)
         with np.errstate(over="ignore", invalid="ignore"):
             gap = np.sqrt(np.sum(np.where(after, learned - target, 0.0) ** 2, axis=1))
         size = np.sqrt(np.sum(np.where(after, target, 0.0) ** 2, axis=1))
@@ -118,3 +121,29 @@ def _students(
 @eqx.filter_jit
 def _responses(models: Any, lags: int) -> Any:
     return eqx.filter_vmap(lambda model: model.impulse_response(lags))(models)
+
+
+@lru_cache(maxsize=64)
+def linear_errors(kappas: tuple[float, ...], length: int, tail: int) -> tuple[float, ...]:
+    """Errors beyond k of infinitely wide linear RNNs (ν_W = ½) on the same teacher at each κ."""
+    target = teacher_response(length + tail)
+    norm = kernel_norm(target, length=length, nu_w=0.5)
+    return tuple(wide_error(target, kappa / norm, length=length, nu_w=0.5) for kappa in kappas)
+
+
+def hankel_rank(response: np.ndarray) -> int:
+    """Hankel singular values above 1% of the largest, counted; −1 if it overflowed."""
+    if not np.isfinite(response).all():
+        return -1
+    return int(numerical_rank(hankel(response), tolerance=0.01))
+
+
+def rank_correlation(one: xarray.DataArray, other: xarray.DataArray) -> xarray.DataArray:
+    """Spearman's rank correlation over all cells of a seed, by seed."""
+    cells = [dim for dim in one.dims if dim != "seed"]
+    values = [a.stack(cell=cells).transpose("seed", "cell").values for a in (one, other)]
+    found = []
+    for x, y in zip(*values, strict=True):
+        known = np.isfinite(x) & np.isfinite(y)
+        found.append(spearmanr(x[known], y[known]).statistic if known.sum() > 5 else np.nan)
+    return xarray.DataArray(found, {"seed": one["seed"].values}, ("seed",))
