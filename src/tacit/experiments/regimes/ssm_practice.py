@@ -199,11 +199,11 @@ class SSMPractice(Experiment):
             "A stack beyond its training window, with two recipes",
             panels,
             columns=2,
-            caption=f"Stacks of {self.layers} state-space layers (LRU ring, {self.modes} modes, "
-            f"GLU) trained by Adam for {self.steps} steps on {self.windows} windows of "
-            f"{self.window} steps. Usual: C ~ 1, A at a tenth of the rate; map: C ~ 0.01, A at the "
-            f"full rate. Each point is the stretch that ends there; medians over {len(self.seed)} "
-            "starts.",
+            caption=f"Stacks with {self.layers} state-space layer{'s' * (self.layers > 1)} (LRU "
+            f"ring, {self.modes} modes, GLU) trained by Adam for {self.steps} steps on "
+            f"{self.windows} windows of {self.window} steps. Usual: C ~ 1, A at a tenth of the "
+            "rate; map: C ~ 0.01, A at the full rate. Each point is the stretch that ends there; "
+            f"medians over {len(self.seed)} starts.",
             size=(10.5, 4.8),
         )
 
