@@ -86,7 +86,7 @@ class StateSpaceExperiment(Experiment):
     def unconverged(self, runs: xarray.Dataset) -> str:
         """How many runs ended otherwise, in words after a caption; empty if none."""
         lost, total = int((~self.counts(runs)).sum()), runs["outcome"].size
-        return f" {lost} of {total} runs did not converge and are left out" if lost else ""
+        return f" {lost} of {total} runs did not converge and are left out." if lost else ""
 
     @staticmethod
     def moved(problems: RatedResponse, moves: Lanes[Any]) -> Any:
