@@ -159,6 +159,10 @@ CALLS = {
         parts={"A": np.eye(4), "C": np.eye(4)}, rates={"A": 0.1, "C": 1.0}
     ),
     "regimes.ssm_kernel_parts": call(
+        "", dict.fromkeys(
+            ("eigenvalues", "input_map", "output_map", "factor", "by_eigenvalue", "by_factor"),
+            "complex",
+        ), "",
         eigenvalues=np.array([0.5, 0.3j]), input_map=np.ones((2, 1)), output_map=np.ones((1, 2)),
         length=3, factor=np.ones(2), by_eigenvalue=np.eye(2), by_factor=np.zeros((2, 2)),
     ),

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tacit._doors import check_fields, flag, instance, number
+from tacit._doors import check_fields, flag, instance, number, plain
 from tacit._types import Array, Float, PRNGKeyArray, x64_for
 from tacit.models._parameter import gaussian
 from tacit.models._spectrum import (
@@ -49,10 +49,10 @@ class LRURing(AbstractStart):
     - `normalised`: whether inputs are multiplied by γ, which starts at √(1 − |λ|²).
     """
 
-    r_min: float = eqx.field(static=True, default=0.0)
-    r_max: float = eqx.field(static=True, default=0.999)
-    max_phase: float = eqx.field(static=True, default=2 * math.pi)
-    normalised: bool = eqx.field(static=True, default=True)
+    r_min: float = eqx.field(static=True, converter=plain, default=0.0)
+    r_max: float = eqx.field(static=True, converter=plain, default=0.999)
+    max_phase: float = eqx.field(static=True, converter=plain, default=2 * math.pi)
+    normalised: bool = eqx.field(static=True, converter=plain, default=True)
 
     def __check_init__(self) -> None:
         check_fields(
@@ -92,8 +92,8 @@ class _S4DStart(AbstractStart):
     """What the two starts of S4D share: Re a = −½, B = 1, and Δ drawn once for all modes."""
 
     rule: AbstractDiscretisation = eqx.field(static=True, default=ZeroOrderHold())
-    step_min: float = eqx.field(static=True, default=1e-3)
-    step_max: float = eqx.field(static=True, default=1e-1)
+    step_min: float = eqx.field(static=True, converter=plain, default=1e-3)
+    step_max: float = eqx.field(static=True, converter=plain, default=1e-1)
 
     def __check_init__(self) -> None:
         check_fields(

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit._doors import ANY, door, flag, real, wrong
+from tacit._doors import ANY, door, flag, number, real, wrong
 from tacit._types import Array, Float, PyTree, x64_for
 from tacit.models import DiagonalSSM, LinearRNN, ScaledLinearRNN
 
@@ -55,7 +55,7 @@ class LazyPrediction(NamedTuple):
     kernel: Float[Array, "... entries entries"]
 
 
-@door(target=real(1, 3), length=ANY, centred=flag)
+@door(target=real(1, 3, most=1e100), length=ANY, centred=flag)
 def lazy_prediction(
     model: Any,
     target: ArrayLike,
@@ -81,8 +81,8 @@ def lazy_prediction(
     mask = np.arange(len(wanted)) < length
     with x64_for(wanted, model):
         dtype = jax.tree.leaves(model)[0].dtype
-        given = (jnp.asarray(array, dtype) for array in (wanted, mask))
-        return predict(model, squares, *given, jnp.asarray(float(centred), dtype))
+        goal, trained, offset = (jnp.asarray(a, dtype) for a in (wanted, mask, float(centred)))
+        return predict(model, squares, goal, trained, offset)
 
 
 @eqx.filter_jit
@@ -133,7 +133,7 @@ def predict_lanes(
     masks = np.arange(len(wanted)) < np.asarray(lengths)[:, None]
     with x64_for(models):
         found = _predictions(models, rates, wanted, masks.astype(float), np.asarray(centred, float))
-        return LazyPrediction(*(np.asarray(part) for part in found))
+        return LazyPrediction._make(np.asarray(part) for part in found)
 
 
 @eqx.filter_jit
@@ -175,8 +175,7 @@ def rate_tree(model: Any, rates: Any) -> Any:
     if not isinstance(rates, Mapping) or set(rates) != set(GROUPS):
         raise wrong("rates", rates, "must be a mapping with a rate for each of A, B and C")
     for group, rate in rates.items():
-        if isinstance(rate, bool | str) or not np.isscalar(rate) or not 0 <= rate < np.inf:
-            raise wrong(f"rates[{group!r}]", rate, "must be finite and not negative")
+        number(0)(f"rates[{group!r}]", rate)
     if not any(rates.values()):
         raise wrong("rates", rates, "must be positive for one group at least: nothing moves")
     parts = _PARTS[type(model)]

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit._doors import ANY, door, flag, instance, real, wrong
+from tacit._doors import ANY, door, flag, instance, number, real, wrong
 from tacit._types import Array, Float, precise, x64_for
 from tacit.models import DiagonalSSM
 
@@ -63,8 +63,7 @@ class RatedResponse(eqx.Module):
             raise wrong("rates", rates, "must be a mapping with a rate for each of A, B and C")
         sizes: dict[str, Any] = {}
         for group, rate in rates.items():
-            if isinstance(rate, bool) or not np.isscalar(rate) or not 0 <= float(rate) < np.inf:
-                raise wrong(f"rates[{group!r}]", rate, "must be finite and not negative")
+            number(0)(f"rates[{group!r}]", rate)
             sizes[group] = float(rate) if adaptive else float(rate) ** 0.5
         dtype = model.B.dtype
         with x64_for(dtype):

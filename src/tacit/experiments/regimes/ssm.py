@@ -96,7 +96,9 @@ class SSM(StateSpaceExperiment):
         return {"linear_kappa": np.array(KAPPAS)}
 
     def cell(self, batch: Batch) -> Mapping[str, Any]:
-        columns = {name: batch.column(name) for name in ("seed", "scale", "rate", "length")}
+        columns: dict[str, Any] = {
+            name: batch.column(name) for name in ("seed", "scale", "rate", "length")
+        }
         length, centred = columns["length"], (batch.column("output") == CENTRED).astype(float)
         problems = self.students(batch.one("start"), batch.one("modes"), centred=centred, **columns)
         lags = LONGEST + self.tail
@@ -250,12 +252,15 @@ class SSM(StateSpaceExperiment):
 
     def _points(self, runs: xarray.Dataset, x: str, y: str) -> list[Points]:
         """The medians of every setting, by start; hollow where outputs are centred."""
+
+        def centre(values: xarray.DataArray, start: str, output: str) -> np.ndarray:
+            found: np.ndarray = values.sel(start=start, output=output).median("seed").values
+            return found.ravel().clip(1e-4)
+
         return [
             Points(
-                np.maximum(
-                    runs[x].sel(start=start, output=output).median("seed"), 1e-4
-                ).values.ravel(),
-                self.counted(runs, y).sel(start=start, output=output).median("seed").values.ravel(),
+                centre(runs[x], start, output),
+                centre(self.counted(runs, y), start, output),
                 label=NAMES[start] if output == self.output[0] else None,
                 colour=colour,
                 filled=output == AS_IS,

@@ -67,7 +67,9 @@ class SSMTrial(StateSpaceExperiment):
         }
 
     def cell(self, batch: Batch) -> Mapping[str, Any]:
-        columns = {name: batch.column(name) for name in ("seed", "scale", "rate", "length")}
+        columns: dict[str, Any] = {
+            name: batch.column(name) for name in ("seed", "scale", "rate", "length")
+        }
         problems = self.students("ring", self.modes, adaptive=True, **columns)
         result = descend(
             Lanes(jax.tree.map(np.zeros_like, jax.tree.map(np.asarray, problems.start))),

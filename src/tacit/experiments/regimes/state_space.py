@@ -60,8 +60,11 @@ class StateSpaceExperiment(Experiment):
         masks = np.arange(LONGEST) < length[:, None]
         with jax.enable_x64(True):
             offsets = np.broadcast_to(np.asarray(centred, float), scale.shape)
-            arrays = (jnp.asarray(a, float) for a in (scale, speeds, masks, offsets))
-            return _students(start, modes, jnp.asarray(seed), *arrays, jnp.asarray(target))
+            scales, slow, kept, added = (
+                jnp.asarray(a, float) for a in (scale, speeds, masks, offsets)
+            )
+            seeds, wanted = jnp.asarray(seed), jnp.asarray(target)
+            return _students(start, modes, seeds, scales, slow, kept, added, wanted)
 
     def responses(self, models: Any, lags: int) -> np.ndarray:
         """Impulse responses of stacked models, (cell, lag)."""

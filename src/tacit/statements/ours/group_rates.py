@@ -29,10 +29,9 @@ def _small_ssm(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def _response(
-    log_decay: Array, phase: Array, log_gain: Array, stretch: Array, B: Array, C: Array, length: int
-) -> Array:
+def _response(parameters: list[Array], length: int) -> Array:
     """The outputs after an impulse, step by step, flat."""
+    log_decay, phase, log_gain, stretch, B, C = parameters
     values = np.exp((1 + stretch) * (-np.exp(log_decay) + 1j * phase))
     state, found = np.exp(log_gain)[:, None] * (B[0] + 1j * B[1]), []
     for _ in range(length):
@@ -68,9 +67,9 @@ def _differences(parameters: list[Array], length: int) -> list[Array]:
         part = parameters[number].copy()
         part[where] += size
         given = [part if at == number else other for at, other in enumerate(parameters)]
-        return _response(*given, length)
+        return _response(given, length)
 
-    jacobians = []
+    jacobians: list[Array] = []
     for number, part in enumerate(parameters):
         columns = []
         for where in np.ndindex(part.shape):
@@ -147,7 +146,7 @@ def lazy_moves(
     groups, scale = "AAAABC", dict(zip("ABC", rates.tolist(), strict=True))
     lags = length + 2
     parts = _parts(log_decay, phase, log_gain, stretch, B, C, lags)
-    before = _response(*parameters, lags)
+    before = _response(parameters, lags)
     k = len(gap)
     kernel = rated_kernel({g: part[:k, :k] for g, part in parts.items()}, scale)
     missing = small * (kernel @ gap) / np.linalg.norm(kernel)
@@ -156,7 +155,7 @@ def lazy_moves(
         columns = [jacobian[:k] for jacobian in _differences(at, lags)]
         pairs = list(zip(groups, columns, strict=True))
         metric = np.sum([scale[g] * column @ column.T for g, column in pairs], axis=0)
-        left = missing - (_response(*at, lags) - before)[:k]
+        left = missing - (_response(at, lags) - before)[:k]
         z = np.linalg.lstsq(metric, left, rcond=1e-13)[0]
         at = [
             part + scale[g] * (column.T @ z).reshape(part.shape)
@@ -169,7 +168,7 @@ def lazy_moves(
     lengths = np.sqrt([moved[g] for g in "ABC"])
     expected = np.array([fit.moves[g] for g in "ABC"])
     size = np.sqrt(sum(moved[g] / scale[g] for g in "ABC"))
-    change = (_response(*at, lags) - before)[k:]
+    change = (_response(at, lags) - before)[k:]
     return max(
         residual(lengths, expected),
         residual(size, fit.norm),

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 from numpy.typing import ArrayLike
 
-from tacit._doors import door, real, whole, wrong
+from tacit._doors import NoFiniteAnswerError, door, number, real, whole, wrong
 
 Parts = dict[str, Float[np.ndarray, "entries entries"]]
 GROUPS = ("A", "B", "C")
@@ -80,7 +80,10 @@ def ssm_kernel_parts(
     moved = lags[:, :, None].transpose(0, 2, 1) * before[:, None, :] * (slope * g)
     moved = moved + powers[:, None, :] * gain  # lag, parameter, mode
     a = np.real(np.einsum("os,jps,si->joip", C, moved, B)).reshape(entries, -1)
-    return {"A": a @ a.T, "B": by_B.reshape(entries, -1), "C": by_C.reshape(entries, -1)}
+    parts = {"A": a @ a.T, "B": by_B.reshape(entries, -1), "C": by_C.reshape(entries, -1)}
+    if not all(np.isfinite(part).all() for part in parts.values()):
+        raise NoFiniteAnswerError("the kernel overflows")
+    return parts
 
 
 class LazyFit(NamedTuple):
@@ -147,8 +150,7 @@ def _checked(parts: Any, rates: Any) -> Parts:
     if not isinstance(rates, Mapping) or set(rates) != set(kernels):
         raise wrong("rates", rates, f"must be a mapping with a rate for each of {sorted(kernels)}")
     for group, rate in rates.items():
-        if isinstance(rate, bool) or not np.isscalar(rate) or not 0 <= rate < np.inf:
-            raise wrong(f"rates[{group!r}]", rate, "must be a finite number that is not negative")
+        number(0)(f"rates[{group!r}]", rate)
     if not any(rate > 0 for rate in rates.values()):
         raise wrong("rates", rates, "must be positive for one group at least: nothing moves")
     return kernels
