@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit._files import NO_SPACE, FileKindError
+from tacit.cli._console import open_console, tell
 from tacit.cli._debugger import Debugged, open_debugger
 from tacit.cli._explained import INTERRUPTED
 from tacit.cli._narrator import Narrator, say
-from tacit.cli._telling import tell
-from tacit.cli._text import marked, plain
+from tacit.cli._telling import tell_run
 from tacit.experiments import Experiment, UsageError, accelerated
 from tacit.reproduction import (
     Reproduction,
@@ -31,6 +31,7 @@ from tacit.reproduction import (
     place_in_own_file,
     reproduce,
     results_folder,
+    words_on_missing,
 )
 from tacit.store import Store, StoreError, WriteError, write_atomically
 from tacit.sweep import (
@@ -69,7 +70,8 @@ class Request:
     def missing(self, kind: type[Experiment]) -> str | None:
         """What the experiment needs and this machine lacks, in words."""
         values = parse_settings(kind, self.settings)
-        return kind.from_preset(self.preset, seeds=self.seeds, **values).missing()
+        chosen = kind.from_preset(self.preset, seeds=self.seeds, **values)
+        return words_on_missing(chosen, preset=self.preset, results=self.results, fresh=self.fresh)
 
     def run(
         self,
@@ -79,9 +81,9 @@ class Request:
         progress: "Narrator | None",
     ) -> dict[str, Any]:
         """Run one experiment, tell what came out, and give its record."""
-        console.print(f"[bold]{kind.id}[/bold] · {marked(self.preset)} · {marked(kind.summary)}")
+        tell(console, f"{kind.id} · {self.preset} · {kind.summary}", indent=0, style="bold")
         if (words := self.missing(kind)) is not None:
-            console.print(f"  skipped: {plain(words)}", markup=False, highlight=False)
+            tell(console, f"skipped: {words}")
             return {"experiment": kind.id, "preset": self.preset, "skipped": words}
         try:
             made = reproduce(
@@ -112,7 +114,7 @@ class Request:
             if self.debug:
                 open_debugger(error)
             return self._failed(kind, self._broken(kind, error))
-        tell(console, made, compare=self.compare)
+        tell_run(console, made, compare=self.compare)
         return _record(made, compare=self.compare)
 
     def _failed(self, kind: type[Experiment], words: str) -> dict[str, Any]:
@@ -155,8 +157,6 @@ def run(
     as_json: bool,
 ) -> int:
     """Run the experiments; wrong use is found before the first begins."""
-    from rich.console import Console
-
     if seeds_at_most < 1:
         raise UsageError(f"--seeds-at-most: received {seeds_at_most}, it must be at least 1")
     if debug and (workers is not None or scheduler is not None or every):
@@ -188,7 +188,7 @@ def run(
 
         return tell_plan(chosen, request, as_json=as_json)
     # With --json standard output is for the object alone.
-    console = Console(stderr=as_json, soft_wrap=False)
+    console = open_console(stderr=as_json)
     every = len(named) < len(chosen) and not debug
     processes = _processes(workers, scheduler, every=every)
     records: dict[str, dict[str, Any]] = {}
@@ -213,7 +213,7 @@ def run(
         folder = results_folder(results)
         _interrupted(done if narrator is None else _kept(folder, narrator.experiment), sys.argv[1:])
         return INTERRUPTED
-    console.print(f"claims and figures: {marked(pages.write())}")
+    tell(console, f"claims and figures: {pages.write()}", indent=0)
     ordered = [records[kind.id] for kind in chosen]
     if as_json:
         print(
@@ -259,8 +259,9 @@ def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _chosen(ids: Sequence[str], every: bool, preset: str) -> list[type[Experiment]]:
     if every == bool(ids):
-        known = ", ".join(experiment_ids())
-        raise UsageError(f"experiment: give ids or --all, one of the two; known ids: {known}")
+        raise UsageError(
+            "experiment: give ids, papers or files, or else --all; tacit list shows the ids"
+        )
     if every:
         return _every(preset)
     papers: dict[str, list[str]] = {}

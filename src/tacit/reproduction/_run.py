@@ -23,6 +23,7 @@ from tacit.reproduction._declaration import check_experiment, planned
 from tacit.reproduction._fingerprint import fingerprint
 from tacit.reproduction._kept import keep_other
 from tacit.reproduction._listing import PAGE_FILE, last_result, results_folder
+from tacit.reproduction._missing import words_on_missing
 from tacit.reproduction._more_seeds import (
     BUDGET_SECONDS,
     SEEDS_AT_MOST,
@@ -108,7 +109,7 @@ def reproduce(
     if seeds_at_most < 1:
         raise UsageError(f"seeds_at_most: received {seeds_at_most}, it must be at least 1")
     name, chosen = _chosen(experiment, preset, seeds, overrides)
-    lacking = chosen.missing()
+    lacking = words_on_missing(chosen, preset=name, results=results, fresh=fresh)
     if lacking is not None:
         raise UsageError(f"{chosen.id}: {lacking}")
     plan = planned(chosen, name)
@@ -152,11 +153,14 @@ def reproduce(
         if SEED in plan.axes:
             more = MoreSeeds(chosen, plan, store, dataset, claims, _decided)
             if name == _PAPER if until_decided is None else until_decided:
+                lacking = chosen.missing()  # though every cell is stored
                 more.run(
                     lambda grid, deadline: summary.add(sweep(grid, deadline)),
-                    budget=budget,
+                    budget=budget if lacking is None else 0.0,
                     seeds_at_most=seeds_at_most,
                 )
+                if lacking is not None and more.undecided():
+                    store.warnings.append(f"{chosen.id}: no seeds are added: {lacking}")
             claims, plan = more.claims, more.extended_plan()
             efforts = more.efforts(at_a_time=_at_a_time(executor))
         store.keep_plan(plan)
