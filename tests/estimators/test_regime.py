@@ -45,6 +45,9 @@ def test_a_model_linear_in_what_it_trains_is_in_the_kernel_corner():
     error = np.linalg.norm(gap) / np.linalg.norm(np.asarray(PROBLEM.target)[6:])
     assert before.beyond == pytest.approx(error, rel=1e-6)
     assert "do not expect extrapolation" in before.expect
+    small = tacit.regime(layer(scale=1e-3), PROBLEM, rates={"A": 0.0, "B": 1.0, "C": 1.0})
+    assert small.change > 0.1  # B and C turn the kernel, and yet no mode moves
+    assert small.corner == "kernel"
     assert "continued" in after.expect
 
 

@@ -91,7 +91,8 @@ def regime(
 
     A model at its start is judged by the predicted change of its kernel (kernel up to 0.1, rich
     from 1 on), a trained one by how far its kernel has turned since the start (up to 0.05, from 0.2
-    on). The numbers are of gradient flow; under Adam they are an estimate.
+    on). With A frozen it is the kernel's regime: the modes stay those of the start. The numbers are
+    of gradient flow; under Adam they are an estimate.
 
     **Arguments:**
 
@@ -129,6 +130,8 @@ def regime(
     trained = start is not None
     low, high, measured = (STILL, TURNED, rotation) if trained else (LAZY, RICH, change)
     corner = "kernel" if measured <= low else "rich" if measured >= high else "between"
+    if rates["A"] == 0:  # whatever B and C do, the modes are those of the start
+        corner = "kernel"
     beyond = _beyond(np.asarray(first.response), target, length)
     knobs = {} if trained else _knobs(begun, target, length, given)
     return Regime(

@@ -212,14 +212,14 @@ class SSM(StateSpaceExperiment):
         panels = [Panel("linear RNN, infinitely wide", x, y, [plane])]
         settings = [(scale, rate) for scale in ordered["scale"].values[::-1] for rate in rates]
         places = np.arange(len(settings), dtype=float)
-        x = Axis("scale of C (above), rate of A (below)",
-            ticks={at: f"{s:g}\n{r:g}" for at, (s, r) in zip(places, settings, strict=True)},
-        )  # fmt: skip
+        words = [f"{scale:g}, {rate:g}" for scale, rate in settings]
+        x = Axis("training length k", ticks=dict(zip(rows, map(str, lengths), strict=True)))
+        y = Axis("scale of C, rate of A", ticks=dict(zip(places, words, strict=True)))
         shown = self.counted(ordered, "error").sel(output=self.output[0], modes=n)
         for start in self.start:
             one = shown.sel(start=start).median("seed", skipna=True)
-            table = np.stack([one.sel(scale=s, rate=r).values for s, r in settings], axis=1)
-            plane = Heatmap(places, rows, np.round(table, 2), **look)
+            table = np.stack([one.sel(scale=s, rate=r).values for s, r in settings])
+            plane = Heatmap(rows, places, np.round(table, 2), **look)
             panels.append(Panel(f"{NAMES[start]}, {n} modes", x, y, [plane]))
         lines = [
             Line(np.array(KAPPAS), linear.sel(length=k).values, colour="ink", style="dashed",
