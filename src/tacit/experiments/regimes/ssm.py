@@ -17,7 +17,7 @@ import numpy as np
 import xarray
 
 from tacit.descent import GaussNewton, GradientFlow, Lanes, Stop, descend
-from tacit.draw import Axis, Figure, Heatmap, HorizontalRule, Line, Panel, Points, VerticalRule
+from tacit.draw import Axis, Figure, Heatmap, HorizontalRule, Line, Panel, VerticalRule
 from tacit.experiments import Batch, Claims, fixed, swept
 from tacit.experiments.regimes.state_space import (
     LONGEST,
@@ -202,9 +202,7 @@ class SSM(StateSpaceExperiment):
         lengths, rates = ordered["length"].values, ordered["rate"].values
         rows = np.arange(len(lengths), dtype=float)
         y = Axis("training length k", ticks=dict(zip(rows, map(str, lengths), strict=True)))
-        look: dict[str, Any] = dict(
-            label="relative error beyond k", annotate=True, limits=(0.0, 1.5)
-        )
+        look: Any = dict(label="relative error beyond k", annotate=True, limits=(0.0, 1.5))
         linear = ordered["linear_error"].isel(start=0, modes=0, scale=0, rate=0, output=0, seed=0)
         table = np.round(linear.transpose("length", "linear_kappa").values, 2)
         x = Axis("κ", scale="log", ticks={kappa: f"{kappa:g}" for kappa in KAPPAS})
@@ -229,12 +227,12 @@ class SSM(StateSpaceExperiment):
         panels += [
             Panel("no one curve in κ", Axis("κ, predicted", scale="log"),
                 Axis("relative error beyond k", scale="log"),
-                [*self._points(ordered, "kappa", "error"), *lines,
+                [*self.setting_points(ordered, "kappa", "error", filled=AS_IS), *lines,
                  HorizontalRule(1.0, label="predicting zero")]),
             Panel("where the kernel's prediction ends",
                 Axis("change of the kernel, predicted", scale="log"),
                 Axis("distance from the kernel's prediction", scale="log"),
-                [*self._points(ordered, "change", "distance"), VerticalRule(LAZY),
+                [*self.setting_points(ordered, "change", "distance", filled=AS_IS), VerticalRule(LAZY),
                  VerticalRule(RICH)]),
         ]  # fmt: skip
         return Figure(
@@ -249,23 +247,3 @@ class SSM(StateSpaceExperiment):
             f"from theory.{self.unconverged(runs)}",
             size=(15.5, 9.0),
         )
-
-    def _points(self, runs: xarray.Dataset, x: str, y: str) -> list[Points]:
-        """The medians of every setting, by start; hollow where outputs are centred."""
-
-        def centre(values: xarray.DataArray, start: str, output: str) -> np.ndarray:
-            found: np.ndarray = values.sel(start=start, output=output).median("seed").values
-            return found.ravel().clip(1e-4)
-
-        return [
-            Points(
-                centre(runs[x], start, output),
-                centre(self.counted(runs, y), start, output),
-                label=NAMES[start] if output == self.output[0] else None,
-                colour=colour,
-                filled=output == AS_IS,
-                size=4.5,
-            )
-            for colour, start in enumerate(self.start)
-            for output in self.output
-        ]

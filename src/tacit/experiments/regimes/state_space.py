@@ -11,6 +11,7 @@ import xarray
 from scipy.stats import spearmanr
 
 from tacit.descent import Lanes
+from tacit.draw import Points
 from tacit.experiments import Experiment
 from tacit.measures import hankel, numerical_rank
 from tacit.models import DiagonalSSM, LRURing, S4DInv, S4DLin
@@ -90,6 +91,27 @@ class StateSpaceExperiment(Experiment):
         """How many runs ended otherwise, in words after a caption; empty if none."""
         lost, total = int((~self.counts(runs)).sum()), runs["outcome"].size
         return f" {lost} of {total} runs did not converge and are left out." if lost else ""
+
+    def setting_points(self, runs: xarray.Dataset, x: str, y: str, *, filled: str) -> list[Points]:
+        """The medians of every setting, by start; filled at one value of `output`, else hollow."""
+
+        def centre(values: xarray.DataArray, start: str, output: str) -> np.ndarray:
+            found: np.ndarray = values.sel(start=start, output=output).median("seed").values
+            return found.ravel().clip(1e-4)
+
+        outputs, counted = runs["output"].values, self.counted(runs, y)
+        return [
+            Points(
+                centre(runs[x], start, output),
+                centre(counted, start, output),
+                label=NAMES[start] if output == outputs[0] else None,
+                colour=colour,
+                filled=output == filled,
+                size=4.5,
+            )
+            for colour, start in enumerate(runs["start"].values)
+            for output in outputs
+        ]
 
     @staticmethod
     def moved(problems: RatedResponse, moves: Lanes[Any]) -> Any:
