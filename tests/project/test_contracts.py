@@ -27,7 +27,7 @@ def child(code: str) -> str:
 ENGINE = {"measures", "theory", "models", "problems", "descent", "claims", "store", "sweep", "draw"}
 LOWEST = {"_types", "_errors", "_files", "_version", "_notebook", "_signatures"}
 BASE = LOWEST | {"_doors"}
-TOP = {"reproduction", "estimators", "site", "explore"}
+TOP = {"reproduction", "estimators", "checkpoints", "site", "explore"}
 ARROWS = {
     **{name: set() for name in LOWEST},
     "_doors": LOWEST,
@@ -41,7 +41,8 @@ ARROWS = {
     "statements": BASE | {"measures", "theory", "models", "problems", "descent", "claims"},
     "reproduction": BASE | ENGINE | {"data", "experiments", "statements"},
     "estimators": BASE | ENGINE | {"data", "experiments", "statements"},
-    "site": BASE | ENGINE | {"data", "experiments", "statements", "reproduction", "estimators"},
+    "checkpoints": BASE | ENGINE | {"data", "experiments", "statements"},
+    "site": BASE | ENGINE | {"data", "experiments", "statements", *TOP} - {"site", "explore"},
     "explore": BASE | ENGINE | {"data", "experiments", "statements", *TOP} - {"explore"},
     "cli": BASE | ENGINE | {"data", "experiments", "statements", *TOP},
     "__main__": BASE | ENGINE | {"data", "experiments", "statements", *TOP, "cli"},
