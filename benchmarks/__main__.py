@@ -10,6 +10,7 @@ BENCHMARKS = (
     "depth_fig10",
     "completion",
     "identification",
+    "checkpoints",
     "flow_diffeqsolve",
     "gru_training",
     "gru_many_seeds",

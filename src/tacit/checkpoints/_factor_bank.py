@@ -190,6 +190,8 @@ def _decomposed(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """left, right and values: each side has the root of the value."""
     rows, columns = change.shape
+    if not most:
+        return change[:, :0], change[:0], np.zeros(0)
     if min(rows, columns) <= SMALL:
         squares, vectors = linalg.eigh(gram(change))
         vectors = vectors[:, ::-1][:, :most].astype(change.dtype)
@@ -210,7 +212,7 @@ def _decomposed(
                 break
             count = min(most, 2 * count)
         left, right, values = left[:, :count], right[:count], values[:count]
-    used = values > 1e-7 * values[0]
+    used = values > 1e-7 * values.max(initial=0.0)
     left, right, values = left[:, used], right[used], values[used]
     # One side is orthonormal, the other carries the values: share them.
     root = np.sqrt(values).astype(change.dtype)

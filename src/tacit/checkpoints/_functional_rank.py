@@ -9,6 +9,7 @@ from tacit import measures
 from tacit.checkpoints._delta import Delta
 from tacit.checkpoints._evaluation import Evaluation, allowed_loss, scratch_folder
 from tacit.checkpoints._factor_bank import FactorBank
+from tacit.checkpoints._safetensors import blocks, write_tensors
 
 _RANKS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 
@@ -53,7 +54,7 @@ def functional_rank_of(pair: Delta, evaluate: Evaluation, max_drop: float) -> Fu
     if before > 0 and 0 < allowed < before and np.isfinite(losses).all():
         # `functional_rank` has "below", a bound has "at most"
         fraction = np.nextafter(allowed / before, 1.0)
-        where = measures.functional_rank(losses, initial=before, fraction=float(fraction))
+        where = measures.functional_rank(np.array(losses), initial=before, fraction=float(fraction))
     enough = None if where is None else ranks[where]
     return FunctionalRank(tuple(ranks), tuple(losses), before, after, allowed, enough)
 
@@ -64,8 +65,6 @@ def _loss(bank: FactorBank, ranks: dict[str, int], evaluate: Evaluation, path: P
 
 
 def _loss_before(bank: FactorBank, evaluate: Evaluation, path: Path) -> float:
-    from tacit.checkpoints._safetensors import blocks, write_tensors
-
     pair = bank.pair
     write_tensors(
         path,

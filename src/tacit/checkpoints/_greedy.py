@@ -3,10 +3,11 @@
 1. **One tolerance for all tensors**, from strict to loose, until two in a row are too much; then
    the border is halved a few times. Its best is the first answer.
 2. **Group by group**, from the loosest tolerance that has used a quarter of the allowance. In each
-   round every group is cut by a step (a third of its bytes at first) by itself, and the loss
+   round every group is cut by its own step (a third of its rank at first) by itself, and the loss
    measured. Cuts are then made together, the cheapest first: by loss for each byte saved, as many
-   as fit into the allowance if their losses add up. If they do not, half as many, down to one.
-   When no cut is left, the step is halved.
+   as fit into the allowance if their losses add up. If they do not, half as many, down to one. A
+   group whose cut was refused has half the step in the next round, one whose cut was cheap twice
+   the step; at a step below a twelfth it is left as it is.
 
 A group is one tensor, or, with many, those whose names differ in numbers only. Nothing is accepted
 that was not measured as it is: quality is not monotone in rank, and losses do not add up.
@@ -23,7 +24,8 @@ Ranks = dict[str, int | None]
 _GROUPS = 12  # beyond so many tensors, names that differ in numbers only share a group
 _LADDER = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _HALVINGS = 4
-_STEPS = (1 / 3, 1 / 6, 1 / 12)  # of a group's bytes
+_FIRST_STEP, _LAST_STEP, _LARGEST_STEP = 1 / 3, 1 / 12, 3 / 4  # of a group's ranks
+_CHEAP = 0.1  # of the allowance
 
 
 class Found(NamedTuple):
@@ -109,52 +111,62 @@ def _ladder(search: Search) -> list[tuple[float, Ranks]]:
     return steps
 
 
-def _group_by_group(search: Search, start: Ranks) -> Ranks:
-    groups = _groups(list(start))
-    now = start
-    for step in _STEPS:
-        while search.left > 0:
-            cuts = _cuts(search, now, groups, step)
-            taken = _together(search, now, cuts)
-            if taken is None:
-                break
-            now = taken
-    return now
-
-
 class _Cut(NamedTuple):
-    """One group with fewer bytes: its new ranks, the bytes saved and the loss added."""
+    """One group with fewer bytes: its place, its new ranks, the bytes saved and the loss added."""
 
+    group: int
     ranks: Ranks
     saved: int
     added: float
 
 
-def _cuts(search: Search, now: Ranks, groups: list[list[str]], step: float) -> list[_Cut]:
-    """What each group's cut would cost by itself, the cheapest for a byte first."""
+def _group_by_group(search: Search, start: Ranks) -> Ranks:
+    groups = _groups(list(start))
+    steps = [_FIRST_STEP] * len(groups)
+    cheap = _CHEAP * (search.allowed - search.reference)
+    now = start
+    while search.left > 0:
+        cuts, refused = _cuts(search, now, groups, steps)
+        taken, count = _together(search, now, cuts)
+        for place in refused:
+            steps[place] /= 2
+        for cut in cuts[:count]:
+            if cut.added <= cheap:
+                steps[cut.group] = min(2 * steps[cut.group], _LARGEST_STEP)
+        if not count and not any(steps[place] >= _LAST_STEP for place in refused):
+            break
+        now = taken
+    return now
+
+
+def _cuts(
+    search: Search, now: Ranks, groups: list[list[str]], steps: list[float]
+) -> tuple[list[_Cut], list[int]]:
+    """What each group's cut costs by itself, the cheapest for a byte first; and who cannot."""
     bank = search.bank
-    have = bank.bytes_of(now)
-    loss = search.loss(now) if any(rank is not None for rank in now.values()) else search.reference
-    cuts = []
-    for group in groups:
-        change = {name: _smaller(search, name, now[name], step) for name in group}
+    have, loss = bank.bytes_of(now), _loss_now(search, now)
+    cuts, refused = [], []
+    for place, group in enumerate(groups):
+        if steps[place] < _LAST_STEP:
+            continue
+        change = {name: _smaller(search, name, now[name], steps[place]) for name in group}
         ranks = now | change
         saved = have - bank.bytes_of(ranks)
         if saved <= 0:
-            continue
-        added = search.loss(ranks) - loss
-        if search.loss(ranks) <= search.allowed:
-            cuts.append(_Cut(change, saved, added))
-    return sorted(cuts, key=lambda cut: cut.added / cut.saved)
+            steps[place] = 0.0
+        elif search.passes(ranks):
+            cuts.append(_Cut(place, change, saved, search.loss(ranks) - loss))
+        else:
+            refused.append(place)
+    return sorted(cuts, key=lambda cut: cut.added / cut.saved), refused
 
 
-def _together(search: Search, now: Ranks, cuts: list[_Cut]) -> Ranks | None:
-    """As many cuts as are allowed together, the cheapest first; None if there is none."""
-    room, fit = search.allowed, 0
-    loss = search.loss(now) if any(rank is not None for rank in now.values()) else search.reference
+def _together(search: Search, now: Ranks, cuts: list[_Cut]) -> tuple[Ranks, int]:
+    """As many cuts as are allowed together, the cheapest first; and how many they are."""
+    loss, fit = _loss_now(search, now), 0
     for cut in cuts:
         loss += max(cut.added, 0.0)
-        if loss > room:
+        if loss > search.allowed:
             break
         fit += 1
     count = max(fit, 1) if cuts else 0
@@ -163,15 +175,20 @@ def _together(search: Search, now: Ranks, cuts: list[_Cut]) -> Ranks | None:
         for cut in cuts[:count]:
             ranks |= cut.ranks
         if search.passes(ranks):
-            return ranks
+            return ranks, count
         count //= 2
-    return None
+    return now, 0
+
+
+def _loss_now(search: Search, now: Ranks) -> float:
+    return search.reference if set(now.values()) == {None} else search.loss(now)
 
 
 def _smaller(search: Search, name: str, rank: int | None, step: float) -> int | None:
     one = search.bank.factored[name]
     if rank is None:
-        return one.rank_for(Search.STRICTEST)
+        strict = one.rank_for(Search.STRICTEST)
+        return one.most if strict is None else strict
     return max(0, min(rank - 1, int(rank * (1 - step)))) if rank else 0
 
 

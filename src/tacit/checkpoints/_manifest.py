@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit._version import __version__
 from tacit._errors import UsageError, shown
 from tacit._files import parsed_json
+from tacit._version import __version__
 from tacit.checkpoints._dtypes import NAMES, name_of
 from tacit.checkpoints._header import CheckpointError, Spec
 from tacit.checkpoints._matrices import layout_of
