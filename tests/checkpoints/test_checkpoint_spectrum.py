@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit import measures
-from tacit.checkpoints import noise_edge, spectrum
+from tacit.checkpoints import spectrum
+from tacit.checkpoints._noise_edge import noise_edge
 from tacit.checkpoints._range_finder import leading
 
 ROWS, COLUMNS = 300, 240

@@ -18,12 +18,11 @@ from tacit.checkpoints._budget import (
 from tacit.checkpoints._checkpoint import Checkpoint
 from tacit.checkpoints._compression import Compressed, compress
 from tacit.checkpoints._delta import Delta, delta
-from tacit.checkpoints._evaluation import Evaluation
 from tacit.checkpoints._functional_rank import FunctionalRank
 from tacit.checkpoints._header import CheckpointError
 from tacit.checkpoints._inspection import Inspection, TensorChange, inspect
 from tacit.checkpoints._manifest import Stored
-from tacit.checkpoints._noise_edge import Edge, noise_edge
+from tacit.checkpoints._noise_edge import Edge
 from tacit.checkpoints._restoration import Restored, restore
 from tacit.checkpoints._save import open_checkpoint, save_checkpoint
 from tacit.checkpoints._spectrum import Spectrum, spectrum
@@ -45,7 +44,6 @@ __all__ = [
     "Compressed",
     "Delta",
     "Edge",
-    "Evaluation",
     "FunctionalRank",
     "Inspection",
     "MeasuredLoss",
@@ -64,7 +62,6 @@ __all__ = [
     "delta",
     "inspect",
     "inspect_run",
-    "noise_edge",
     "open_checkpoint",
     "restore",
     "save_checkpoint",

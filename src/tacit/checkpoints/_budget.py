@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from tacit._doors import check_fields, number, whole
+from tacit._errors import UsageError
 from tacit.checkpoints._evaluation import Evaluation, allowed_loss, evaluation
 from tacit.checkpoints._factor_bank import FactorBank
 from tacit.checkpoints._greedy import Search, by_measured_loss
@@ -127,6 +128,8 @@ class MeasuredLoss(AbstractBudget):
 
     def __post_init__(self) -> None:
         check_fields(self, max_drop=number(0), most_evaluations=whole(4, 100_000))
+        if self.evaluate is None:
+            raise UsageError("evaluate: received None, it must be a command or a function")
         object.__setattr__(self, "evaluate", evaluation(self.evaluate))
 
     @property

@@ -1,7 +1,7 @@
 """How low-rank a change was: each tensor's spectrum, ranks and share, and how small it can be."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from tacit.checkpoints._evaluation import Evaluation, evaluation
 from tacit.checkpoints._functional_rank import FunctionalRank, functional_rank_of
 from tacit.checkpoints._matrices import as_matrix, gate_counts, gate_names, layout_of
 from tacit.checkpoints._safetensors import blocks
-from tacit.checkpoints._spectrum import LEADING, Spectrum, norm_of, spectrum
+from tacit.checkpoints._spectrum import LEADING, Spectrum, norm_of, spectrum_of
 
 TOLERANCE = 0.1
 """The share of a change's norm that the low-rank size of a report leaves out."""
@@ -173,7 +173,7 @@ def _tensor(pair: Delta, name: str, gates: int, leading: int) -> TensorChange:
     if layout is None or not np.isfinite(norm):
         return TensorChange(*parts, low_rank_numbers=spec.size if norm else 0)
     matrix = as_matrix(change, layout)
-    found = spectrum(matrix, count=leading)
+    found = spectrum_of(matrix, leading)
     rank, few = _low_rank(found, spec.size)
     blocks_of: tuple[TensorChange, ...] = ()
     if gates > 1:
@@ -185,7 +185,7 @@ def _tensor(pair: Delta, name: str, gates: int, leading: int) -> TensorChange:
 
 
 def _gate(name: str, dtype: str, block: np.ndarray, leading: int) -> TensorChange:
-    found = spectrum(block, count=leading)
+    found = spectrum_of(block, leading)
     rank, few = _low_rank(found, block.size)
     return TensorChange(
         name, dtype, block.shape, norm_of(block), float("nan"), 0.0, found, rank, few
@@ -198,8 +198,6 @@ def _low_rank(found: Spectrum, numbers: int) -> tuple[int, int]:
 
 
 def _shared(one: TensorChange, total: float) -> TensorChange:
-    from dataclasses import replace
-
     share = one.norm**2 / total if total and one.is_finite else 0.0
     gates = tuple(replace(gate, share=gate.norm**2 / total if total else 0.0) for gate in one.gates)
     return replace(one, share=share, gates=gates)

@@ -6,12 +6,14 @@ import numpy as np
 from scipy import linalg
 
 from tacit import measures
+from tacit._doors import door, real, whole
 from tacit.checkpoints._noise_edge import Edge, noise_edge
 from tacit.checkpoints._range_finder import leading
 from tacit.checkpoints._safetensors import BLOCK, blocks
 
 SMALL = 1024  # the shorter side up to which all singular values are computed
 LEADING = 64  # how many are sought beyond it
+_HUGE = 1e150  # its square is finite
 EXACT = 1e-3  # the relative error up to which a value is kept
 
 
@@ -80,6 +82,7 @@ class Spectrum:
         return np.concatenate([self.values, np.full(left, level)])
 
 
+@door(answer="any", change=real(2), count=whole(1, 65_536))
 def spectrum(change: np.ndarray, *, count: int = LEADING) -> Spectrum:
     """The spectrum of a finite matrix: all of it if the shorter side is at most 1,024.
 
@@ -87,6 +90,19 @@ def spectrum(change: np.ndarray, *, count: int = LEADING) -> Spectrum:
     is below 1e-7 of the largest is lost. Else about `count` leading values, those of them whose
     error is at most a thousandth by the bound of `_range_finder`.
     """
+    array = np.asarray(change)
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    largest = float(np.abs(array).max())
+    if largest > _HUGE:
+        raise ValueError(
+            f"change: received entries up to {largest:.3g}, they must not be larger than {_HUGE:g}"
+        )
+    return spectrum_of(array, count)
+
+
+def spectrum_of(change: np.ndarray, count: int) -> Spectrum:
+    """`spectrum` of what is known to be finite, in float32 or float64: nothing is copied."""
     rows, columns = change.shape
     if min(rows, columns) <= SMALL:
         values = np.sqrt(np.maximum(linalg.eigvalsh(gram(change))[::-1], 0.0))

@@ -132,6 +132,10 @@ class ModelStart(AbstractStart):
             raise UsageError(
                 f"model: received {shown(self.model)}, {nearest(str(self.model), _MODELS)}"
             )
+        if not isinstance(self.fold, list | tuple):
+            raise UsageError(f"fold: received {shown(self.fold)}, it must be whole numbers")
+        if not isinstance(self.arguments, Mapping) or not isinstance(self.names, Mapping):
+            raise UsageError(f"arguments: received {shown(self.arguments)}, give them by name")
         object.__setattr__(self, "fold", tuple(self.fold))
         for place, one in enumerate(self.fold):
             _SEEDS(f"fold[{place}]", one)
