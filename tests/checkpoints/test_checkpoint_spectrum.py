@@ -65,6 +65,19 @@ def test_the_bound_holds_for_random_spectra(seed, decay, noise):
     assert np.all(off <= found.bounds + 1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_basis_is_orthonormal_where_there_is_nothing_left_to_find(seed):
+    """Exactly low rank in float32: the later blocks are made of rounding."""
+    rng = np.random.default_rng(seed)
+    start = rng.standard_normal((300, 240), np.float32)
+    low = rng.standard_normal((300, 4), np.float32) @ rng.standard_normal((4, 240), np.float32)
+    change = (start + low) - start
+    found = leading(change, 32)
+    np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(found.values.size), atol=1e-5)
+    near = np.linalg.norm(change - found.basis[:, :4] @ found.projected[:4])
+    assert near <= 1e-5 * np.linalg.norm(change)
+
+
 def test_factors_are_a_projection():
     change = with_spectrum((1.0 + np.arange(COLUMNS)) ** -1.0)
     found = leading(change, 20)

@@ -40,7 +40,7 @@ def inspection_figure(found: Inspection) -> Figure:
         kept = np.append(0.0, np.cumsum(values**2)) / one.spectrum.norm**2
         share = np.sqrt(np.maximum(0.0, 1 - kept))
         left_out.append(Line(np.arange(values.size + 1), share, label=one.name, colour=colour))
-    left_out.append(HorizontalRule(0.1, label="a tenth", colour="reference"))
+    left_out.append(HorizontalRule(np.sqrt(0.1), label="a tenth, squared", colour="reference"))
     panels.append(
         Panel("left out at a rank", Axis("rank"), Axis("share of the norm", limits=(0, 1)),
               left_out)
@@ -65,7 +65,7 @@ def inspection_figure(found: Inspection) -> Figure:
     if len(dots) > _SHOWN:
         panels.append(
             Panel("rank and share of all matrices", Axis("share of the squared norm", scale="log"),
-                  Axis("rank for nine tenths of the norm"),
+                  Axis("rank for 90% of the squared norm"),
                   [Points([one.share for one in dots], [one.rank for one in dots],
                           label="matrices")])
         )  # fmt: skip
@@ -95,7 +95,7 @@ def run_figure(run: TrainingRun) -> Figure:
         ]
         each.append(Line(steps, ranks, marker="o", label=one.name, colour=colour))
     panels = [
-        Panel("rank for nine tenths of the norm, all matrices", x, Axis("rank", limits=(0, None)),
+        Panel("rank for 90% of the squared norm, all matrices", x, Axis("rank", limits=(0, None)),
               [Line(steps, run.rank, marker="o", label="all matrices"), *rules]),
         Panel("the same, each matrix", x, Axis("rank", limits=(0, None)), each),
         Panel("other ranks, mean", x, Axis("rank", limits=(0, None)),

@@ -1,5 +1,6 @@
 """How low-rank a change was: each tensor's spectrum, ranks and share, and how small it can be."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,8 +15,8 @@ from tacit.checkpoints._matrices import as_matrix, gate_counts, gate_names, layo
 from tacit.checkpoints._safetensors import blocks
 from tacit.checkpoints._spectrum import LEADING, Spectrum, norm_of, spectrum_of
 
-TOLERANCE = 0.1
-"""The share of a change's norm that the low-rank size of a report leaves out."""
+TOLERANCE = math.sqrt(0.1)
+"""The share of a change's norm that the low-rank size of a report leaves out: a tenth, squared."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,7 @@ class TensorChange:
 
     - `norm`, `start_norm`: ‖Δ‖ and ‖W₀‖ in Frobenius' norm. `share`: ‖Δ‖² over all tensors'.
     - `spectrum`: of the change as a matrix; None for vectors and for what is not finite.
-    - `rank`, `low_rank_numbers`: the rank that leaves at most a tenth (`TOLERANCE`) of the norm
-      out, and how many numbers its factors have; the tensor's own if that is fewer.
+    - `rank`, `low_rank_numbers`: the rank that leaves at most a tenth of the squared norm out, and how many numbers its factors have; the tensor's own if that is fewer.
     - `gates`: the same of each gate, for a gate-stacked tensor.
     """
 

@@ -47,7 +47,7 @@ def report_of(found: Inspection) -> str:
         *[f"- {word}" for word in _words(found, few)],
         "",
         "| tensor | shape | change over start | share | stable rank | effective rank | above noise "
-        "| rank for 90% | numbers at that rank |",
+        "| rank for 90% of it | numbers at that rank |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for one in found.tensors[:_LISTED]:

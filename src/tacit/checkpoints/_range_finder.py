@@ -55,6 +55,7 @@ def leading(change: np.ndarray, count: int, *, seed: int = 0, bounded: bool = Tr
         block = change @ _orthonormal(change.T @ block)
         block = _beside(block, basis)
         basis = np.concatenate([basis, block], axis=1)
+    basis = _orthonormal(basis)  # blocks of rounding, for a change of exactly low rank, may lean
     projected = basis.T @ change
     triangle = np.asarray(np.linalg.qr(projected.T, mode="r"))  # small, and more exact than B Bᵀ
     turn = np.linalg.svd(triangle.T.astype(np.float64))[0].astype(change.dtype)

@@ -28,8 +28,8 @@ class TrainingRun:
     """The change against training step.
 
     - `steps`: of the checkpoints after the first, which is the start.
-    - `rank`: the ranks that leave a tenth of the norm out (`TensorChange.rank`), summed over the
-      matrices. `stable_rank`, `effective_rank`: their means, weighted by the share of the norm.
+    - `rank`: the ranks that leave a tenth of the squared norm out (`TensorChange.rank`), summed over
+      the matrices. `stable_rank`, `effective_rank`: their means, weighted by the share of the norm.
     - `above_noise`: the singular values that stand out of noise, summed. `norm`: ‖Δ‖.
     - `losses`: with that of the start first; None if none was asked for.
     - `inspections`: of each checkpoint against the start.
@@ -43,7 +43,7 @@ class TrainingRun:
 
     @property
     def rank(self) -> np.ndarray:
-        """The rank for nine tenths of the norm, summed over matrices."""
+        """The rank for 90% of the squared norm, summed over matrices."""
         return np.array([sum(t.rank for t in one.matrices) for one in self.inspections], float)
 
     @property
