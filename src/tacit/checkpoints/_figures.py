@@ -15,7 +15,7 @@ _LEAST = 1e-4  # of the largest singular value: what is drawn of a spectrum
 
 def inspection_figure(found: Inspection) -> Figure:
     """Spectra of the largest shares, their gates, ranks against shares, and losses if there are."""
-    largest = found.matrices[:_SHOWN]
+    largest = [one for one in found.matrices if min(one.shape) > 1][:_SHOWN]
     marks: list[Any] = []
     for colour, one in enumerate(largest):
         marks += _spectrum_marks(one, colour, one.name)
@@ -88,7 +88,8 @@ def run_figure(run: TrainingRun) -> Figure:
         rules.append(VerticalRule(float(run.best_step), label="lowest loss", colour="ink"))
     x = Axis("training step")
     each: list[Any] = []
-    for colour, one in enumerate(run.inspections[-1].matrices[:_SHOWN]):
+    wide = [one for one in run.inspections[-1].matrices if min(one.shape) > 1]
+    for colour, one in enumerate(wide[:_SHOWN]):
         ranks = [
             inspection.by_name[one.name].rank if one.name in inspection.by_name else np.nan
             for inspection in run.inspections

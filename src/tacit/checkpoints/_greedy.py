@@ -7,7 +7,8 @@
    measured. Cuts are then made together, the cheapest first: by loss for each byte saved, as many
    as fit into the allowance if their losses add up. If they do not, half as many, down to one. A
    group whose cut was refused has half the step in the next round, one whose cut was cheap twice
-   the step; at a step below a twelfth it is left as it is.
+   the step; at a step below a fortieth it is left as it is. With evaluations left, the same goes on
+   from the best tolerance.
 
 A group is one tensor, or, with many, those whose names differ in numbers only. Nothing is accepted
 that was not measured as it is: quality is not monotone in rank, and losses do not add up.
@@ -24,7 +25,7 @@ Ranks = dict[str, int | None]
 _GROUPS = 12  # beyond so many tensors, names that differ in numbers only share a group
 _LADDER = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _HALVINGS = 4
-_FIRST_STEP, _LAST_STEP, _LARGEST_STEP = 1 / 3, 1 / 12, 3 / 4  # of a group's ranks
+_FIRST_STEP, _LAST_STEP, _LARGEST_STEP = 1 / 3, 1 / 40, 3 / 4  # of a group's ranks
 _CHEAP = 0.1  # of the allowance
 
 
@@ -84,8 +85,8 @@ def by_measured_loss(search: Search) -> Found:
     start = min(calm, key=bank.bytes_of) if calm else bank.ranks_for(_LADDER[0])
     if not search.passes(start):
         start = whole
-    found = _group_by_group(search, start)
-    best = min(best, found, key=bank.bytes_of)
+    ends = [_group_by_group(search, begin) for begin in (start, best)]
+    best = min(best, *ends, key=bank.bytes_of)
     known = search.loss(best) if best != whole else search.reference
     return Found(best, known, tolerance, by_tolerance)
 

@@ -25,7 +25,8 @@ class TensorChange:
 
     - `norm`, `start_norm`: ‖Δ‖ and ‖W₀‖ in Frobenius' norm. `share`: ‖Δ‖² over all tensors'.
     - `spectrum`: of the change as a matrix; None for vectors and for what is not finite.
-    - `rank`, `low_rank_numbers`: the rank that leaves at most a tenth of the squared norm out, and how many numbers its factors have; the tensor's own if that is fewer.
+    - `rank`, `low_rank_numbers`: the rank that leaves at most a tenth of the squared norm out, and
+      how many numbers its factors have; the tensor's own if that is fewer.
     - `gates`: the same of each gate, for a gate-stacked tensor.
     """
 

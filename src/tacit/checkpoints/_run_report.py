@@ -75,8 +75,8 @@ def _words(run: TrainingRun) -> list[str]:
         best = run.best_step
         words.append(
             f"The loss is lowest at step {best:,}"
-            + ("." if best == run.steps[-1] else ": what training adds after it does not help, and "
-               "the rank that it adds is what was learnt by heart.")
+            + ("." if best == run.steps[-1] else ": what is added after it, rank included, does "
+               "not help on these data.")
         )  # fmt: skip
     return words
 

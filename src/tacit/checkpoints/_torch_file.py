@@ -31,7 +31,8 @@ def torch_tensors(path: Path) -> dict[str, np.ndarray]:
     except MemoryError:
         raise
     except Exception as error:  # whatever PyTorch says of a damaged or hostile file
-        words = str(error).strip().partition("\n")[0][:120] or type(error).__name__
+        words = str(error).strip().partition("\n")[0].partition(". ")[0][:120]
+        words = words or type(error).__name__
         raise CheckpointError(
             f"{path} cannot be read with weights_only: {words}; nothing in it was run: save the "
             "weights as safetensors"

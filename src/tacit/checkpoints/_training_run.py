@@ -28,8 +28,8 @@ class TrainingRun:
     """The change against training step.
 
     - `steps`: of the checkpoints after the first, which is the start.
-    - `rank`: the ranks that leave a tenth of the squared norm out (`TensorChange.rank`), summed over
-      the matrices. `stable_rank`, `effective_rank`: their means, weighted by the share of the norm.
+    - `rank`: the ranks for 90% of the squared norm (`TensorChange.rank`), summed over the matrices.
+      `stable_rank`, `effective_rank`: their means, weighted by the share of the norm.
     - `above_noise`: the singular values that stand out of noise, summed. `norm`: ‖Δ‖.
     - `losses`: with that of the start first; None if none was asked for.
     - `inspections`: of each checkpoint against the start.
