@@ -28,6 +28,7 @@ SHORTER = {
     },
     "own-parts.md": {},
     "precision.md": {},
+    "checkpoints.md": {},
 }
 
 
@@ -52,6 +53,7 @@ def results(tmp_path_factory):
 @pytest.mark.parametrize("page", SHORTER)
 def test_the_code_of_a_page_runs(page, results, monkeypatch):
     monkeypatch.setenv("TACIT_RESULTS", str(results))
+    monkeypatch.chdir(results)
     text = (DOCS / page).read_text(encoding="utf-8")
     for long, short in SHORTER[page].items():
         assert text.count(long) == 1, long
