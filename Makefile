@@ -22,8 +22,10 @@ reproduce: setup ## every experiment at the quick preset, on all cores, then res
 
 # Two processes of one thread each: the threads of two would wait for each other. Files in their
 # order: files of one long test would come last otherwise, and one process would wait for the other.
+# Bytecode is kept even where the environment says no: some fifty tests start a process, and each
+# would compile tacit again.
 test: setup ## the whole test suite
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: setup ## formatting, lint, types and import arrows
 	$(BIN)/ruff format --check .

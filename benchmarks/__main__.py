@@ -11,6 +11,8 @@ BENCHMARKS = (
     "completion",
     "identification",
     "checkpoints",
+    "own_models",
+    "growth",
     "flow_diffeqsolve",
     "gru_training",
     "gru_many_seeds",

@@ -28,6 +28,8 @@ myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["myst.header"]
 nb_execution_mode = "force"
+# Their data are not part of the project: the outputs are stored, and made by `tools/notebooks`.
+nb_execution_excludepatterns = ["*.ipynb"]
 nb_execution_timeout = 900  # of a cell, on a machine with much else to do
 nb_execution_raise_on_error = True
 # One style of words in all results that the pages show, whatever the reader's folder is.

@@ -8,12 +8,9 @@ import os
 import pytest
 
 
-def pytest_configure(config):
-    """Keep compiled programs in pytest's own cache: for the other process, and for the next run."""
-    if (cache := getattr(config, "cache", None)) is not None:
-        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache.mkdir("jax")))
-        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
-        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+def pytest_configure():
+    """Keep no compiled programs: to write one takes longer than to compile it in short."""
+    os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")
 
 
 def pytest_collection_finish():

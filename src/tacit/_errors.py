@@ -20,12 +20,16 @@ def shown(value: object) -> str:
     return words if len(words) <= 100 else f"{words[:60]}… ({len(words)} characters)"
 
 
+_FEW = 16  # names that a sentence can hold
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint after a wrong name: the nearest known ones, or else all of them."""
+    """A hint after a wrong name: the nearest known ones, or else all of them, if they are few."""
     options = sorted(known)
     begun = [option for option in options if name and option.startswith(name)]
     near = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
     close = list(dict.fromkeys([*begun, *near]))[:3]
     if close:
         return "did you mean " + " or ".join(repr(option) for option in close) + "?"
-    return f"known: {', '.join(options)}" if options else "there are none"
+    more = f", … ({len(options)} in all)" if len(options) > _FEW else ""
+    return f"known: {', '.join(options[:_FEW])}{more}" if options else "there are none"

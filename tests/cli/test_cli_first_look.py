@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tacit.cli._console import hung
 from tacit.reproduction import list_experiments
 
 
@@ -24,6 +25,16 @@ def test_on_a_terminal_the_list_fits(tacit, monkeypatch):
     lines = tacit("list").stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.endswith("…") for line in lines)
+    assert lines[0].endswith("  what it compares")  # the subject has half of the line
+    assert lines[0].index("what it compares") <= 42
+    assert any("GPU CIFAR  " in line for line in lines)
+
+
+def test_the_commands_are_told_in_one_line_each(tacit, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = tacit("--help").stdout
+    assert "..." not in text.partition("Commands:")[2]
+    assert "[ID]...\n" in tacit("reproduce", "--help").stdout
 
 
 def test_show_has_parameters_of_every_preset_claims_and_needs(tacit):
@@ -73,6 +84,15 @@ def test_batches_are_lines_and_reasons_are_told(tacit):
     lines = done.stdout.splitlines()
     assert [line for line in lines if line.startswith("  batch 3/4  ")] != []
     assert "  expected to fail: burns: glass is thin" in lines
+
+
+def test_a_sentence_hangs_on_a_terminal_and_is_whole_when_piped():
+    words = "well-conditioned teachers " * 6
+    lines = hung(words, 40).splitlines()
+    assert [len(line) - len(line.lstrip()) for line in lines] == [2] + [4] * (len(lines) - 1)
+    assert max(map(len, lines)) <= 40
+    assert " ".join(line.strip() for line in lines) == words.strip()
+    assert hung(words, None) == f"  {words}"
 
 
 def test_a_new_file_runs_as_it_is(tacit):

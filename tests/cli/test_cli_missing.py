@@ -72,3 +72,29 @@ def test_among_all_a_broken_plug_in_is_left_out(two, monkeypatch):
     done = two("reproduce", "--all", "--preset", "smok")  # which none of them has
     assert done.returncode == 2
     assert "has no preset 'smok', did you mean 'smoke'" in done.stderr
+
+
+def test_nothing_is_lacking_where_every_cell_is_stored(tacit):
+    """Claims and figures read the store alone: only what is to be computed needs the data."""
+    file, wax = tacit.folder / "lamp.py", tacit.folder / "wax"
+    method = (
+        "    def missing(self):\n        return None if os.path.exists('wax') else 'no wax'\n\n"
+    )
+    text = file.read_text().replace("    def variables", f"{method}    def variables")
+    file.write_text(text.replace('"paper": {}', '"paper": dict(power=1)'))
+    smoke = ("reproduce", "lamp.py", "--preset", "smoke")
+    wax.touch()
+    assert tacit(*smoke).returncode == 0
+    wax.unlink()
+    tacit.log.unlink()
+    done = tacit(*smoke)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 1 batch was stored already" in done.stdout
+    assert "burns" in done.stdout
+    assert "4 cells in 1 batch, 4 stored" in tacit(*smoke, "--dry-run").stdout
+    for more in (["--seeds", "6"], ["--fresh"], ["--set", "power=1,2"]):
+        done = tacit(*smoke, *more)
+        assert (done.returncode, done.stderr) == (2, "tacit: mine/lamp: no wax\n"), more
+    assert tacit("reproduce", "lamp.py", "--preset", "paper").returncode == 0  # no seeds are added
+    assert not tacit.log.exists()
+    assert not list((tacit.folder / "results/mine/lamp").glob("store.old*"))

@@ -1,5 +1,6 @@
 """`--workers`, `--scheduler`, Ctrl-C and a full disk, from outside."""
 
+import contextlib
 import os
 import re
 import resource
@@ -30,7 +31,7 @@ def whole(tacit):
 
 
 def test_processes_give_the_same_results(tacit, whole):
-    done = tacit.outside("reproduce", "lamp.py", "--workers", "2")
+    done = tacit("reproduce", "lamp.py", "--workers", "2")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert dataset(tacit).equals(whole)
@@ -139,6 +140,12 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def answers(port):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
 @pytest.fixture
 def cluster(tacit):
     """A scheduler and two workers, on ports of their own, as on a real cluster."""
@@ -157,6 +164,11 @@ def cluster(tacit):
         )
         for _ in range(2)
     ]  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not answers(port):  # a busy machine is slow to import it
+        assert scheduler.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     yield address, scheduler, workers
     for process in [*workers, scheduler]:
         process.kill()
@@ -166,7 +178,7 @@ def cluster(tacit):
 def test_a_cluster_that_loses_a_worker_then_its_scheduler(tacit, whole, cluster):
     address, scheduler, workers = cluster
     command = ["reproduce", "lamp.py", "--scheduler", address]
-    done = tacit.outside(*command)
+    done = tacit(*command)
     assert done.returncode == 0, done.stderr
     assert dataset(tacit).equals(whole)
     assert sorted(tacit.computed()) == [1, 2, 3, 4]
@@ -235,7 +247,7 @@ def test_wrong_workers_are_one_sentence_and_exit_2(tacit):
 
 def test_a_scheduler_that_does_not_answer_is_one_sentence_and_exit_2(tacit):
     address = f"tcp://127.0.0.1:{free_port()}"
-    done = tacit.outside("reproduce", "lamp.py", "--scheduler", address)
+    done = tacit("reproduce", "lamp.py", "--scheduler", address)
     assert done.returncode == 2
     assert done.stderr.startswith(f"tacit: scheduler: {address} does not answer within 5 s")
     assert done.stderr.strip().count("\n") == 0

@@ -3,7 +3,6 @@
 `constant_outputs` is tested by itself: a descent gives the same result where it finds nothing.
 """
 
-import os
 import subprocess
 import sys
 
@@ -116,7 +115,7 @@ def test_a_state_of_a_weak_type_may_become_another(first):
     np.testing.assert_allclose(result.model, np.array([1.0, 2.0]) * 0.8**3, rtol=1e-6)
 
 
-def test_a_model_stays_on_its_device():
+def test_a_model_stays_on_its_device(environment_in_short):
     code = """
 import jax, jax.numpy as jnp, optax
 from tacit.descent import Lanes, Stop, descend
@@ -126,8 +125,12 @@ for count in (1, 3):
     found = descend(lanes, lambda x: jnp.sum(x**2), optax.adam(1e-2), stop=Stop(5))
     print([d.id for d in found.model.tree.devices()][0])
 """
-    flags = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    flags = environment_in_short["XLA_FLAGS"] + " --xla_force_host_platform_device_count=2"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=flags
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment_in_short | {"XLA_FLAGS": flags},
     )
     assert done.stdout.split() == ["1", "1"]

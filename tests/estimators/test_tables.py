@@ -48,3 +48,38 @@ def test_what_is_no_matrix_is_refused_in_one_sentence(tmp_path, text, form, word
     (tmp_path / "m.csv").write_text(text)
     with pytest.raises(UsageError, match=words):
         read_matrix(tmp_path / "m.csv", form=form)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a;b\n1,5;2\n;3\n",  # as spreadsheets write where the comma is decimal
+        "a;b\n1.5;2\n;3\n",
+        "\ufeffa, b\n1.5, 2\n, 3\n",
+        "a\tb\n1.5\t2\n\t3\n",
+        "a b\n1.5 2\nNaN 3\n",
+        '"a","b"\n1.5,2\n,3\n',
+    ],
+)
+def test_whatever_separates_cells_is_seen(tmp_path, text):
+    (tmp_path / "table.csv").write_text(text, encoding="utf-8")
+    table = read_matrix(tmp_path / "table.csv")
+    np.testing.assert_array_equal(table.matrix, [[1.5, 2], [np.nan, 3]])
+    assert table.columns == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "columns", "rows"),
+    [
+        ("1.5,2\n3,4\n", None, ("1", "2"), 2),  # a name has no fraction
+        ("5,5,4\n3,4,1\n", None, ("1", "2", "3"), 2),  # two names are not the same
+        ("17,4\n3,4\n", None, ("17", "4"), 1),  # may well be names
+        ("17,4\n3,4\n", False, ("1", "2"), 2),
+        ("1.5,2\n3,4\n", True, ("1.5", "2"), 1),
+    ],
+)
+def test_a_line_of_data_is_not_taken_for_a_header(tmp_path, text, header, columns, rows):
+    (tmp_path / "table.csv").write_text(text)
+    table = read_matrix(tmp_path / "table.csv", form="wide", header=header)
+    assert table.columns == columns
+    assert table.matrix.shape == (rows, len(columns))

@@ -12,7 +12,7 @@ from tacit._doors import door, each, mask, number, numbers, real, whole
 ROOT = Path(__file__).parents[2]
 
 
-def test_no_door_lets_an_odd_value_in_without_a_word():
+def test_no_door_lets_an_odd_value_in_without_a_word(environment_in_short):
     """In a child, since beartype would be at the doors here; all of it is `python tools/doors`."""
     done = subprocess.run(
         [sys.executable, "tools/doors", "--sample", "4", "--light"],
@@ -20,6 +20,7 @@ def test_no_door_lets_an_odd_value_in_without_a_word():
         text=True,
         check=False,
         cwd=ROOT,
+        env=environment_in_short,
     )
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     assert int(done.stdout.split()[-6]) > 300, done.stdout  # doors

@@ -173,22 +173,42 @@ def test_it_is_that_of_the_code_that_was_loaded(tmp_path):
     assert fingerprint(find_experiment(f"{tmp_path / 'toy.py'}:Toy")) != before
 
 
-def test_a_module_that_was_edited_before_its_first_run_is_refused(tmp_path, monkeypatch):
+def test_a_module_that_was_edited_before_its_first_run_has_the_code_that_was_loaded(
+    tmp_path, monkeypatch
+):
     monkeypatch.syspath_prepend(tmp_path)
     file = tmp_path / "edited_by_hand.py"
-
-    def edited(old, new):
+    codes = []
+    for old, new in (("", ""), ("return x * SCALE", "return x + SCALE"), ("class Toy", "class T")):
         file.write_text(FILE)
         monkeypatch.delitem(sys.modules, "edited_by_hand", raising=False)
         importlib.invalidate_caches()
         kind = importlib.import_module("edited_by_hand").Toy
         file.write_text(FILE.replace(old, new))
-        return kind
+        codes.append(fingerprint(kind))
+    assert codes[0] is not None
+    assert set(codes) == {codes[0]}
 
-    words = r"edited_by_hand.py was edited after it was imported \(helper is another"
-    with pytest.raises(ValueError, match=words):
-        fingerprint(edited("return x * SCALE", "return x + SCALE"))
-    assert fingerprint(edited("SCALE = 2.0", "# a comment\nSCALE = 2.0")) is not None
+
+def test_a_module_that_was_edited_before_the_experiment_was_imported_is_refused(
+    tmp_path, monkeypatch
+):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    file = tmp_path / "edited_by_hand.py"
+    text = FILE.replace("def helper(x):\n    return x * SCALE", "from edited_by_hand import helper")
+
+    def edited(old, new):
+        file.write_text("def helper(x):\n    return x\n")
+        monkeypatch.delitem(sys.modules, "edited_by_hand", raising=False)
+        importlib.invalidate_caches()
+        importlib.import_module("edited_by_hand")
+        file.write_text(file.read_text().replace(old, new))
+        return of(tmp_path, text)
+
+    with pytest.raises(ValueError, match=r"edited_by_hand.py was edited .*\(helper is another"):
+        edited("return x", "return 2 * x")
+    assert edited("return x", "return x  # a comment") == edited("", "")
 
 
 def test_a_class_may_have_the_name_of_its_base(tmp_path, monkeypatch):

@@ -51,7 +51,7 @@ def main() -> int:
     ]
     wrong += [f"{name}: recorded, but gone" for name in {*CALLS, *RECORDS} if not _there(name)]
     print(*wrong, sep="\n", end="\n" * bool(wrong))
-    calls, tried, clocks = 0, 0, []
+    calls, tried, clocks, slowest = 0, 0, [], (0.0, "")
     for name, recorded in CALLS.items():
         if asked.names and not name.startswith(tuple(asked.names)):
             continue
@@ -61,12 +61,14 @@ def main() -> int:
             wrong.append(f"{name}: as recorded: {failed}")
             print(wrong[-1], flush=True)
         elif not asked.valid:
-            made, bad = _perturbed(name, recorded, asked)
-            calls, wrong = calls + made, wrong + bad
+            made, bad, longest = _perturbed(name, recorded, asked)
+            calls, wrong, slowest = calls + made, wrong + bad, max(slowest, longest)
             print(*bad, sep="\n", end="\n" * bool(bad), flush=True)
         clocks.append((time.perf_counter() - start, name))
     for seconds, name in sorted(clocks)[:-20:-1] if asked.slow else ():
         print(f"{seconds:7.2f} s  {name}")
+    if calls:
+        print(f"the slowest call took {slowest[0]:.2f} s: {slowest[1]}")
     print(f"{tried} doors, {calls} calls, {len(wrong)} findings")
     return bool(wrong)
 
@@ -80,8 +82,10 @@ def _as_recorded(name: str, recorded: Call) -> str:
     return "" if recorded.infinite or is_finite(result) else "a non-finite answer"
 
 
-def _perturbed(name: str, recorded: Call, asked: argparse.Namespace) -> tuple[int, list[str]]:
-    """How many calls there were, and what is wrong."""
+def _perturbed(
+    name: str, recorded: Call, asked: argparse.Namespace
+) -> tuple[int, list[str], tuple[float, str]]:
+    """How many calls there were, what is wrong, and the slowest with its seconds."""
     optional = _optional(name)
     cases = [
         (argument, odd)
@@ -95,8 +99,9 @@ def _perturbed(name: str, recorded: Call, asked: argparse.Namespace) -> tuple[in
         cases = [(argument, odd) for argument, odd in cases if odd.answer == "none"]
     if asked.sample is not None and len(cases) > asked.sample:
         cases = random.Random(f"{asked.seed} {name}").sample(cases, asked.sample)
-    bad = []
+    bad, slowest = [], (0.0, "")
     for argument, odd in cases:
+        start = time.perf_counter()
         run = _made(name, recorded, {argument: odd.value})
         words = finding(
             run,
@@ -105,9 +110,11 @@ def _perturbed(name: str, recorded: Call, asked: argparse.Namespace) -> tuple[in
             bool(recorded.infinite),
             tuple(recorded.arguments),
         )
+        call = f"{name}({argument}={odd.kind})"
+        slowest = max(slowest, (time.perf_counter() - start, call))
         if words:
-            bad.append(f"{name}({argument}={odd.kind}): {words}")
-    return len(cases), bad
+            bad.append(f"{call}: {words}")
+    return len(cases), bad, slowest
 
 
 def _made(name: str, recorded: Call, other: dict[str, Any]) -> Any:

@@ -292,6 +292,7 @@ CALLS = {
         default=3, doc="a number", low=1, high=9, choices=None, analysis=False, units="1"
     ),
     "reproduction.planned": call(experiment=Fresh(Small), name="quick"),
+    "reproduction.words_on_missing": call(experiment=Fresh(Small), preset="quick", fresh=False),
     "experiments.stacked": call(rows=[{"a": 1.0}, {"a": 2.0}]),
     "experiments.swept": call(
         "",
@@ -322,6 +323,9 @@ RECORDS = {
     "draw.WebPanel": "what to_web returns",
     "data.ImageSet": "what image_set returns",
     "data.LabelledImages": "what read_cifar returns",
+    "data.MeasuredSystem": "what daisy returns",
+    "data.daisy": "reads a data set that is not part of the project",
+    "data.jester": "reads a data set that is not part of the project",
     "data.cifar": "reads a data set that is not part of the project",
     "draw.Mark": "abstract",
     "data.LabelledSentences": "what sst2 and read_labelled return",

@@ -12,13 +12,19 @@ from tacit.claims._claim import Claim
 _COLOURS = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}  # readable on white and on black
 
 
+def value_words(claim: Claim) -> str:
+    """The value without its interval: `0.1`."""
+    return "–" if math.isnan(claim.measured) else f"{claim.measured:.3g}"
+
+
 def measured_words(claim: Claim) -> str:
     """The value with its interval, as far as they are numbers: `0.1 [0.08, 0.2]`."""
-    if math.isnan(claim.measured):
-        return "–"
-    if not (math.isfinite(claim.low) and math.isfinite(claim.high)) or claim.low == claim.high:
-        return f"{claim.measured:.3g}"
-    return f"{claim.measured:.3g} [{claim.low:.3g}, {claim.high:.3g}]"
+    value = value_words(claim)
+    if math.isnan(claim.measured) or claim.low == claim.high:
+        return value
+    if not (math.isfinite(claim.low) and math.isfinite(claim.high)):
+        return value
+    return f"{value} [{claim.low:.3g}, {claim.high:.3g}]"
 
 
 def bound_words(claim: Claim) -> str:

@@ -55,7 +55,7 @@ def list_command(
     wanted: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PAPER|WORD]",
+            metavar="PAPER|WORD",
             help="A paper, or a word in the line.",
             autocompletion=known_ids,
         ),
@@ -63,7 +63,7 @@ def list_command(
     as_json: AsJson = False,
     results: Results = None,
 ) -> int:
-    """The experiments: id, minutes, needs, the last result, what is compared."""
+    """The experiments, one a line: minutes, needs, last result."""
     return command("list", wanted, as_json=as_json, results=results)
 
 
@@ -76,7 +76,7 @@ def show_command(
     as_json: AsJson = False,
     results: Results = None,
 ) -> int:
-    """An experiment: its parameters with ranges and presets, claims, minutes, data, GPU."""
+    """One experiment: its parameters, presets, claims and needs."""
     return command("show", name, as_json=as_json, results=results)
 
 
@@ -85,7 +85,7 @@ def new_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to: my_idea.py.")],
     force: Annotated[bool, typer.Option("--force", help="Write over a file.")] = False,
 ) -> int:
-    """Write an experiment of your own that runs as it is, to be changed."""
+    """Write an experiment of your own that runs as it is."""
     return command("new", file, force=force)
 
 
@@ -97,7 +97,7 @@ def reproduce_command(
     ids: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="ID…",
+            metavar="ID",
             help="Ids as `tacit list` shows them, whole papers, or file.py[:Class].",
             autocompletion=known_ids,
         ),
@@ -168,6 +168,9 @@ def reproduce_command(
     debug: Annotated[
         bool, typer.Option("--pdb", help="Open the debugger where an experiment raises.")
     ] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Tell where the time went, and count programs.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Run experiments, decide their claims, draw their figures.
@@ -193,6 +196,7 @@ def reproduce_command(
         compare=compare,
         dry_run=dry_run,
         debug=debug,
+        profile=profile,
         as_json=as_json,
     )
 
@@ -202,7 +206,7 @@ def figure_command(
     ids: Annotated[
         list[str],
         typer.Argument(
-            metavar="ID…",
+            metavar="ID",
             help="Ids as `tacit list` shows them, or file.py[:Class].",
             autocompletion=known_ids,
         ),
@@ -243,7 +247,7 @@ def figure_command(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Draw figures and tables from stored results; nothing is computed."""
+    """Draw figures and tables from stored results."""
     return command(
         "figure",
         ids,
@@ -274,7 +278,7 @@ def report_command(
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Write pages that show stored results: figures, claims, statements; nothing is computed."""
+    """Write pages that show stored results, for the browser."""
     return command(
         "report", results=results, against=against, into=into, show=show, as_json=as_json
     )
@@ -306,9 +310,9 @@ def explore_command(
         ),
     ] = 0,
 ) -> int:
-    """A local page: theory answers as sliders move, and a small run trains as you watch.
+    """A local page: theory answers as sliders move.
 
-    Only this computer can reach it. Ctrl-C ends it.
+    A small run trains as you watch. Only this computer can reach it. Ctrl-C ends it.
     """
     return command("explore", show=show, port=port)
 
@@ -317,7 +321,7 @@ def explore_command(
 def verify_command(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PAPER|PAPER/STATEMENT]…", help="What to check; else everything."),
+        typer.Argument(metavar="PAPER[/STATEMENT]", help="What to check; else everything."),
     ] = None,
     instances: Annotated[
         int | None,

@@ -25,18 +25,23 @@ def run(
     depth: int | None,
     decay: float | None,
     form: str,
+    header: bool | None,
     fill_all: bool,
     seed: int,
     as_json: bool,
 ) -> int:
     """Read, complete, write, and tell what was done."""
-    table = read_matrix(file, form=form)
+    table = read_matrix(file, form=form, header=header)
     if seed < 0 or seed >= 2**32:
         raise UsageError(f"--seed: received {seed}, it must lie in 0 … 4294967295")
     if output is not None and output.is_dir():
         raise UsageError(f"--output: {output} is a folder, give a file")
     completer = DeepMatrixCompleter(
-        depth=depth, weight_decay=decay, fill_undetermined=fill_all, random_state=seed
+        depth=depth,
+        weight_decay=decay,
+        fill_undetermined=fill_all,
+        random_state=seed,
+        progress=False if as_json else None,
     )
     try:
         completer.fit(table.matrix)

@@ -4,7 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli._text import many, plain
+from tacit.cli._console import open_console, tell
+from tacit.cli._text import many
 from tacit.experiments import Experiment
 from tacit.reproduction import expected_minutes, parse_settings, planned, results_folder
 from tacit.store import Store, StoreError
@@ -19,16 +20,17 @@ def tell_plan(chosen: Sequence[type[Experiment]], request: "Request", *, as_json
     if as_json:
         print(json.dumps({"dry_run": rows}, ensure_ascii=False))
         return 0
+    console = open_console(stderr=False)
     for row in rows:
         if row["skipped"]:
-            print(plain(f"{row['experiment']}: skipped: {row['skipped']}"))
+            tell(console, f"{row['experiment']}: skipped: {row['skipped']}", indent=0)
             continue
         words = (
             f"{many(row['cells'], 'cell')} in {many(row['batches'], 'batch')}, "
             f"{row['stored']:,} stored"
         )
         minutes = f"; about {row['minutes']:g} min for all" if row["minutes"] else ""
-        print(plain(f"{row['experiment']} at {row['preset']}: {words}{minutes}"))
+        tell(console, f"{row['experiment']} at {row['preset']}: {words}{minutes}", indent=0)
     total = sum(row["minutes"] or 0.0 for row in rows if not row["skipped"])
     if len(rows) > 1:
         print(f"{len(rows)} experiments, about {total:.3g} min one after another")
@@ -39,7 +41,7 @@ def tell_plan(chosen: Sequence[type[Experiment]], request: "Request", *, as_json
 def _row(kind: type[Experiment], request: "Request") -> dict[str, Any]:
     values = parse_settings(kind, request.settings)
     experiment = kind.from_preset(request.preset, seeds=request.seeds, **values)
-    skipped = experiment.missing()
+    skipped = request.missing(kind)
     row: dict[str, Any] = {"experiment": kind.id, "preset": request.preset, "skipped": skipped}
     if skipped:
         return row

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit._errors import UsageError
+from tacit._errors import UsageError, shown
 from tacit._files import write_atomically
 from tacit.cli._text import plain
 from tacit.draw import save_png
@@ -21,6 +21,7 @@ def run(
     inputs: list[str],
     outputs: list[str],
     record: str | None,
+    header: bool | None,
     output: Path | None,
     report: Path | None,
     order: int | None,
@@ -37,10 +38,18 @@ def run(
         raise UsageError(f"--held-out: received {held_out}, it must be at least 0 and below 1")
     if output is not None and output.is_dir():
         raise UsageError(f"--output: {output} is a folder, give a file")
-    frame = read_frame(file)
+    frame = read_frame(file, header=header)
+    if len(frame) < 2:
+        raise UsageError(f"{file} holds {len(frame)} samples, at least 2 are needed")
     U, Y = (_columns(frame, names, file) for names in (inputs, outputs))
     labels = None if record is None else _labels(frame, record, file)
-    model = LinearSystemIdentifier(order=order, max_order=max_order, step=step, random_state=seed)
+    model = LinearSystemIdentifier(
+        order=order,
+        max_order=max_order,
+        step=step,
+        random_state=seed,
+        progress=False if as_json else None,
+    )
     try:
         model.fit(U, Y, records=labels)
         comparison = model.compare(held_out) if held_out else None
@@ -76,10 +85,13 @@ def _columns(frame: Any, names: list[str], file: Path) -> np.ndarray:
             raise UsageError(f"{file} has no column {name!r}; it has {known}")
         values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=float)
         if not np.isfinite(values).all():
-            line = int(np.flatnonzero(~np.isfinite(values))[0]) + 2
+            place = int(np.flatnonzero(~np.isfinite(values))[0])
+            cell = frame[name].iloc[place]
+            what = "empty" if pd.isna(cell) else shown(str(cell))
             raise UsageError(
-                f"{file}: column {name!r} has no finite number in line {line}; a record may have "
-                "no gaps: cut it there and name the parts by --record"
+                f"{file}: column {name!r} has no finite number in line {place + 2} "
+                f"({what}); a record may have no gaps: cut it there and name the parts by "
+                "--record"
             )
         found.append(values)
     return np.stack(found, axis=1)

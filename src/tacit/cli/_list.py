@@ -21,16 +21,20 @@ def run(wanted: str | None, *, as_json: bool, results: Path | None) -> int:
         print(json.dumps({"experiments": rows}, ensure_ascii=False))
         return 0
     shown = sys.stdout.isatty()
-    lines = [("id", "quick/paper", "needs", "last run", "what it compares")]
+    minutes = "minutes" if shown else "quick/paper"
+    lines = [("id", minutes, "needs", "last run", "what it compares")]
+    if shown and not any(row["last"] for row in rows):
+        lines = [("id", minutes, "needs", "", "what it compares")]
     lines += [_cells(row, short=shown) for row in rows]
     widths = [max(len(line[column]) for line in lines) for column in range(4)]
     room = _terminal_width() if shown else None
     for line in lines:
-        text = "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=False))
+        columns = zip(line, widths, strict=False)
+        text = "  ".join(word.ljust(width) for word, width in columns if width)
         text = plain(f"{text}  {line[-1]}").rstrip()
         print(text if room is None or len(text) <= room else f"{text[: room - 1]}…")
     if shown:
-        words = "minutes of the two presets on two cores, or on a GPU; tacit show ID tells more"
+        words = "minutes at quick/paper on two cores, or on a GPU; tacit show ID tells more"
         print(words if room is None or len(words) <= room else words.partition(";")[0])
     return 0
 
@@ -91,12 +95,13 @@ def _cells(row: dict[str, Any], *, short: bool) -> tuple[str, str, str, str, str
         "?" if needs[name] is None else f"{needs[name]:g}"
         for name in ("quick_minutes", "paper_minutes")
     )
-    wants = " ".join(
-        filter(None, ("GPU" if needs["paper_on_gpu"] else "", needs["data"] and str(needs["data"])))
-    )
+    data = str(needs["data"] or "")
+    if short:  # the first of several, without the number of its kind: CIFAR
+        data = data.partition(",")[0].partition("-")[0]
+    wants = " ".join(filter(None, ("GPU" if needs["paper_on_gpu"] else "", data)))
     last = _in_short(row["last"]) if short else _words(row["last"])
     summary = row["summary"] if short else f"{row['figure']}: {row['summary']}"
-    return row["id"], f"{minutes} min", wants, last, summary
+    return row["id"], minutes if short else f"{minutes} min", wants, last, summary
 
 
 def _in_short(last: dict[str, Any] | None) -> str:

@@ -23,8 +23,6 @@ class Narrator:
 
     def __call__(self, event: "SweepEvent") -> None:
         """Show one event."""
-        from rich.text import Text
-
         if event.kind == "started":
             if self._console.is_terminal and "tacit.descent" in sys.modules:
                 place = f"batch {event.done + 1}/{event.total}"
@@ -32,9 +30,10 @@ class Narrator:
         elif event.kind == "computed":
             # One line whatever the width: a long label is cut on a terminal, and whole when piped.
             words = f"  batch {event.done}/{event.total}  {plain(event.batch.label)}"
-            line = Text(words, style="dim", no_wrap=True, overflow="ellipsis")
             if self._console.is_terminal:
-                self._console.print(line)
+                width = self._console.width
+                line = words if len(words) <= width else f"{words[: width - 1]}…"
+                self._console.print(line, style="dim", markup=False, highlight=False)
             else:
                 self._console.file.write(f"{words}\n")
         elif event.kind == "failed":

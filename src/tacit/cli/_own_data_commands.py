@@ -9,7 +9,14 @@ from tacit.cli._options import AsJson, command, number, whole_number
 
 data_app = typer.Typer(no_args_is_help=True, help="Data sets that are not ours to distribute.")
 DataNames = Annotated[
-    list[str] | None, typer.Argument(metavar="NAME…", help="As `tacit data list` shows them.")
+    list[str] | None, typer.Argument(metavar="NAME", help="As `tacit data list` shows them.")
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line has names; without, columns are 1, 2, 3, …; else it looks.",
+    ),
 ]
 DataFolder = Annotated[
     Path | None,
@@ -28,7 +35,7 @@ def data_list_command(
 @data_app.command("fetch")
 def data_fetch_command(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME…", help="As `tacit data list` shows them.")
+        list[str], typer.Argument(metavar="NAME", help="As `tacit data list` shows them.")
     ],
     into: DataFolder = None,
     as_json: AsJson = False,
@@ -65,6 +72,7 @@ def complete_command(
             "--form", metavar="NAME", help="wide, long (row, column, value) or auto, which looks."
         ),
     ] = "auto",
+    header: Header = None,
     fill_all: Annotated[
         bool,
         typer.Option("--fill-all", help="Fill by means what no method can determine."),
@@ -86,6 +94,7 @@ def complete_command(
         depth=depth,
         decay=decay,
         form=form,
+        header=header,
         fill_all=fill_all,
         seed=seed,
         as_json=as_json,
@@ -110,6 +119,7 @@ def identify_command(
         str | None,
         typer.Option("--record", metavar="NAME", help="A column that tells records apart."),
     ] = None,
+    header: Header = None,
     model: Annotated[
         Path | None,
         typer.Option("-o", "--model", metavar="FILE", help="The system, as JSON."),
@@ -156,6 +166,7 @@ def identify_command(
         inputs=inputs,
         outputs=outputs,
         record=record,
+        header=header,
         output=model,
         report=report,
         order=order,

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit._files import NO_SPACE, FileKindError
+from tacit._files import NO_SPACE
+from tacit.cli._console import open_console, tell
 from tacit.cli._debugger import Debugged, open_debugger
 from tacit.cli._explained import INTERRUPTED
 from tacit.cli._narrator import Narrator, say
-from tacit.cli._telling import tell
-from tacit.cli._text import marked, plain
+from tacit.cli._pages import Pages
+from tacit.cli._telling import tell_run
 from tacit.experiments import Experiment, UsageError, accelerated
 from tacit.reproduction import (
     Reproduction,
@@ -31,7 +32,9 @@ from tacit.reproduction import (
     place_in_own_file,
     reproduce,
     results_folder,
+    words_on_missing,
 )
+from tacit.reproduction._profile import profiled, whole_words
 from tacit.store import Store, StoreError, WriteError, write_atomically
 from tacit.sweep import (
     ProcessWorkers,
@@ -65,11 +68,13 @@ class Request:
     compare: bool
     alone: bool = True
     debug: bool = False
+    profile: bool = False
 
     def missing(self, kind: type[Experiment]) -> str | None:
         """What the experiment needs and this machine lacks, in words."""
         values = parse_settings(kind, self.settings)
-        return kind.from_preset(self.preset, seeds=self.seeds, **values).missing()
+        chosen = kind.from_preset(self.preset, seeds=self.seeds, **values)
+        return words_on_missing(chosen, preset=self.preset, results=self.results, fresh=self.fresh)
 
     def run(
         self,
@@ -79,9 +84,24 @@ class Request:
         progress: "Narrator | None",
     ) -> dict[str, Any]:
         """Run one experiment, tell what came out, and give its record."""
-        console.print(f"[bold]{kind.id}[/bold] · {marked(self.preset)} · {marked(kind.summary)}")
+        if not self.profile:
+            return self._run(kind, console, executor, progress)
+        with profiled() as profile:
+            record = self._run(kind, console, executor, progress)
+        if "skipped" not in record:
+            tell(console, profile.words())
+        return {**record, "profile": profile.to_dict()}
+
+    def _run(
+        self,
+        kind: type[Experiment],
+        console: "Console",
+        executor: Executor | None,
+        progress: "Narrator | None",
+    ) -> dict[str, Any]:
+        tell(console, f"{kind.id} · {self.preset} · {kind.summary}", indent=0, style="bold")
         if (words := self.missing(kind)) is not None:
-            console.print(f"  skipped: {plain(words)}", markup=False, highlight=False)
+            tell(console, f"skipped: {words}")
             return {"experiment": kind.id, "preset": self.preset, "skipped": words}
         try:
             made = reproduce(
@@ -112,7 +132,7 @@ class Request:
             if self.debug:
                 open_debugger(error)
             return self._failed(kind, self._broken(kind, error))
-        tell(console, made, compare=self.compare)
+        tell_run(console, made, compare=self.compare)
         return _record(made, compare=self.compare)
 
     def _failed(self, kind: type[Experiment], words: str) -> dict[str, Any]:
@@ -152,17 +172,21 @@ def run(
     compare: bool,
     dry_run: bool = False,
     debug: bool = False,
+    profile: bool = False,
     as_json: bool,
 ) -> int:
     """Run the experiments; wrong use is found before the first begins."""
-    from rich.console import Console
-
     if seeds_at_most < 1:
         raise UsageError(f"--seeds-at-most: received {seeds_at_most}, it must be at least 1")
     if debug and (workers is not None or scheduler is not None or every):
         raise UsageError(
             "--pdb: received with --workers, --scheduler or --all, but the debugger needs the "
             "experiment in this process: leave them out"
+        )
+    if profile and (workers is not None or scheduler is not None):
+        raise UsageError(
+            "--profile: received with --workers or --scheduler, but the clocks need each "
+            "experiment in one process: leave them out; with --all each has one"
         )
     request = Request(
         preset,
@@ -176,6 +200,7 @@ def run(
         seeds_at_most,
         compare,
         debug=debug,
+        profile=profile,
     )
     chosen = _chosen(ids, every, preset)
     request = replace(request, alone=len(chosen) == 1)
@@ -188,7 +213,7 @@ def run(
 
         return tell_plan(chosen, request, as_json=as_json)
     # With --json standard output is for the object alone.
-    console = Console(stderr=as_json, soft_wrap=False)
+    console = open_console(stderr=as_json)
     every = len(named) < len(chosen) and not debug
     processes = _processes(workers, scheduler, every=every)
     records: dict[str, dict[str, Any]] = {}
@@ -213,8 +238,10 @@ def run(
         folder = results_folder(results)
         _interrupted(done if narrator is None else _kept(folder, narrator.experiment), sys.argv[1:])
         return INTERRUPTED
-    console.print(f"claims and figures: {marked(pages.write())}")
+    tell(console, f"claims and figures: {pages.write()}", indent=0)
     ordered = [records[kind.id] for kind in chosen]
+    if profile and len(ordered) > 1:
+        tell(console, f"all: {whole_words(ordered)}", indent=0)
     if as_json:
         print(
             json.dumps(ordered[0] if len(ordered) == 1 else _several(ordered), ensure_ascii=False)
@@ -259,8 +286,9 @@ def _several(records: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _chosen(ids: Sequence[str], every: bool, preset: str) -> list[type[Experiment]]:
     if every == bool(ids):
-        known = ", ".join(experiment_ids())
-        raise UsageError(f"experiment: give ids or --all, one of the two; known ids: {known}")
+        raise UsageError(
+            "experiment: give ids, papers or files, or else --all; tacit list shows the ids"
+        )
     if every:
         return _every(preset)
     papers: dict[str, list[str]] = {}
@@ -283,31 +311,6 @@ def _every(preset: str) -> list[type[Experiment]]:
         if kind not in chosen:
             print(f"tacit: left out: {kind.id} has no preset {preset!r}", file=sys.stderr)
     return chosen or kinds
-
-
-class Pages:
-    """The pages of the results, which grow while a long run goes on."""
-
-    def __init__(self, folder: Path, *, several: bool) -> None:
-        self._folder, self._several = folder, several
-
-    def update(self, experiment: str) -> None:
-        """Show what an experiment has written, unless it is the only one and the end is near."""
-        if self._several:
-            self.write(only=experiment)
-
-    def write(self, only: str | None = None) -> Path:
-        """Write the pages; what they have to leave out is said at the end, once."""
-        from tacit.site import write_report
-
-        def on_skip(path: Path, reason: str) -> None:
-            if only is None:
-                say(f"skipped {path}: {reason}")
-
-        try:
-            return write_report(self._folder, only=only, on_skip=on_skip)
-        except FileKindError as error:
-            raise UsageError(f"results: {error}") from None
 
 
 def _kept(folder: Path, experiment: str) -> str:

@@ -31,7 +31,10 @@ def run(name: str, *, as_json: bool, results: Path | None) -> int:
     width = min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _WIDEST
     for line in _lines(record):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
-        print("\n".join(textwrap.wrap(plain(line), width, subsequent_indent=indent)) or "")
+        wrapped = textwrap.wrap(
+            plain(line), width, subsequent_indent=indent, break_on_hyphens=False
+        )
+        print("\n".join(wrapped))
     return 0
 
 
@@ -90,7 +93,8 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
     yield f"Claims ({len(record['claims'])})" if record["claims"] else "Claims: known after a run"
     for claim in record["claims"]:
         expected = "" if claim["expected"] == "holds" else " (expected to fail)"
-        yield f"  {claim['name']}{expected}: {claim['statement']}"
+        yield f"  {claim['name']}{expected}"
+        yield f"    {claim['statement']}"
     yield ""
     yield f"tacit reproduce {record['id']}"
 

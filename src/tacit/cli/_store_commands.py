@@ -11,7 +11,7 @@ from tacit.cli._options import AsJson, Results, Seeds, Settings, command
 def status_command(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[DIR|ID]…", help="Stores, folders of results, or ids; else all."),
+        typer.Argument(metavar="DIR|ID", help="Stores, folders of results, or ids; else all."),
     ] = None,
     preset: Annotated[
         str | None,
@@ -22,7 +22,7 @@ def status_command(
     results: Results = None,
     as_json: AsJson = False,
 ) -> int:
-    """How many cells are done, missing, diverged and failed, and why they failed."""
+    """What is stored: cells done, missing, diverged and failed."""
     return command(
         "status",
         targets or [],
@@ -37,7 +37,7 @@ def status_command(
 def merge_command(
     sources: Annotated[
         list[Path],
-        typer.Argument(metavar="DIR…", help="Stores or folders of results made elsewhere."),
+        typer.Argument(metavar="DIR", help="Stores or folders of results made elsewhere."),
     ],
     into: Annotated[
         Path | None,
@@ -47,14 +47,14 @@ def merge_command(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Add stored parts that were made elsewhere: on a GPU machine or a cluster."""
+    """Add stored parts that were made on other machines."""
     return command("merge", sources, into=into, as_json=as_json)
 
 
 def check_command(
     targets: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[DIR]…", help="Stores or folders of results; else ./results."),
+        typer.Argument(metavar="DIR", help="Stores or folders of results; else ./results."),
     ] = None,
     repair: Annotated[
         bool,
@@ -63,7 +63,9 @@ def check_command(
     results: Results = None,
     as_json: AsJson = False,
 ) -> int:
-    """Verify stores byte by byte; nothing is written without --repair.
+    """Verify stores byte by byte.
+
+    Nothing is written without --repair.
 
     Exit 0 when all is whole or was mended, 1 when something is not, 2 on wrong use.
     """
@@ -73,11 +75,11 @@ def check_command(
 def clean_command(
     targets: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[DIR]…", help="Stores or folders of results; else ./results."),
+        typer.Argument(metavar="DIR", help="Stores or folders of results; else ./results."),
     ] = None,
     remove: Annotated[bool, typer.Option("--yes", help="Remove them.")] = False,
     results: Results = None,
     as_json: AsJson = False,
 ) -> int:
-    """List old stores (of --fresh) and files that were set aside; --yes removes them."""
+    """List old stores and what was set aside; --yes removes it."""
     return command("clean", targets or [], remove=remove, results=results, as_json=as_json)

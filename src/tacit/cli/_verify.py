@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from tacit._errors import UsageError
 from tacit._files import FileKindError, WriteError, folder_within, write_atomically
+from tacit.cli._console import open_console, open_table, tell
+from tacit.cli._text import marked
 from tacit.reproduction import results_folder
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
     from tacit.statements import Verification, Verified
 
+_FEW = 3  # statements of which the words are given whole
+_NUMBERS, _PLACE, _WORDS = 61, 26, 40  # columns that they take, with the space around them
 _COLOURS = {"holds": "green", "holds with a correction": "cyan", "fails": "red"}
 
 
@@ -31,8 +35,6 @@ def run(
     as_json: bool,
 ) -> int:
     """Check statements, or one kept instance, or write the page of errata or of sharpness."""
-    from rich.console import Console
-
     from tacit.statements import StatementError, errata_page, replay, verify
 
     given = {"--replay": replay_file, "--errata": errata, "--sharpness": sharpness}
@@ -42,7 +44,7 @@ def run(
     if alone and others:
         raise UsageError(f"{alone[0]}: it stands alone, without statements and other options")
     # With --json standard output is for the object alone.
-    console = Console(stderr=as_json, soft_wrap=False)
+    console = open_console(stderr=as_json)
     try:
         if errata is not None:
             return _write("errata", errata, errata_page())
@@ -129,43 +131,41 @@ def _keep_margins(done: "Verification", folder: Path) -> None:
 
 
 def _tell(console: "Console", done: "Verification", kept: dict[str, Path]) -> None:
-    from rich.table import Table
-
-    # A long table has one line for each; a narrow terminal has no room for words.
-    long, wide = len(done.statements) > 3, console.width >= 110
-    table = Table(header_style="bold", expand=False)
-    table.add_column("statement", overflow="fold", no_wrap=wide)
-    if wide:
-        table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=24)
+    # A long table has one line for each; what there is no room for is left out.
+    long = len(done.statements) > _FEW
+    left = console.width - max(len(one.statement.id) for one in done.statements) - _NUMBERS
+    table = open_table()
+    table.add_column("statement", overflow="fold", no_wrap=True)
+    placed, worded = left >= _PLACE, left >= _PLACE + _WORDS
+    if placed:
+        table.add_column("place", no_wrap=True, overflow="ellipsis", max_width=_PLACE - 2)
+    if worded:
         table.add_column(
-            "in our words", overflow="ellipsis", no_wrap=long, max_width=_room(console)
+            "in our words", overflow="ellipsis", no_wrap=long, max_width=left - _PLACE - 2
         )
-    table.add_column("tried", justify="right")
-    table.add_column("worst margin", no_wrap=wide)
-    table.add_column("sharp to", justify="right", no_wrap=wide)
-    table.add_column("verdict", no_wrap=wide)
+    table.add_column("tried", justify="right", no_wrap=True)
+    table.add_column("worst margin", no_wrap=True)
+    table.add_column("sharp to", justify="right", no_wrap=True)
+    table.add_column("verdict")
     for one in done.statements:
-        mark = "" if one.as_expected else "  ← not as expected"
-        words = (one.statement.place, one.statement.words) if wide else ()
+        mark = "" if one.as_expected else " ← not as expected"
         table.add_row(
             one.statement.id,
-            *words,
+            *([marked(one.statement.place)] if placed else []),
+            *([marked(one.statement.words)] if worded else []),
             str(one.claim.samples),
             f"{one.claim.measured:.1e} {'≤' if one.claim.relation == '<=' else '≥'} "
             f"{one.claim.bound:.0e}",
             "?" if one.sharpness is None else str(one.sharpness),
-            f"[{_COLOURS.get(one.verdict, 'yellow')}]{one.verdict}[/]{mark}",
+            f"[{_COLOURS.get(one.verdict, 'yellow')}]{one.verdict}{mark}[/]",
         )
     console.print(table)
     for one in done.statements:
+        if not long and not worded:
+            tell(console, f"{one.statement.id}: {one.statement.place}: {one.statement.words}")
         for line in _lines(one, kept):
-            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"  {_counts(done)}; {done.seconds:.1f} s", highlight=False)
-
-
-def _room(console: "Console") -> int:
-    """The width that the other columns leave for the words."""
-    return max(20, console.width - 140)
+            tell(console, line)
+    tell(console, f"{_counts(done)}; {done.seconds:.1f} s")
 
 
 def _lines(one: "Verified", kept: dict[str, Path]) -> list[str]:

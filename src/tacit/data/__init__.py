@@ -11,6 +11,7 @@ from tacit.data._cifar import (
     cifar_missing,
     read_cifar,
 )
+from tacit.data._daisy import DAISY, MeasuredSystem, daisy
 from tacit.data._glove import (
     GLOVE,
     GLOVE_SST,
@@ -20,6 +21,7 @@ from tacit.data._glove import (
     word_vectors_missing,
 )
 from tacit.data._image_sets import IMAGE_SETS, ImageSet, image_set, image_set_missing
+from tacit.data._jester import JESTER, jester
 from tacit.data._motor_cortex import M1_FLINT, motor_cortex
 from tacit.data._recording import Recording, read_recording
 from tacit.data._reviews import Reviews, tokens
@@ -40,6 +42,8 @@ SOURCES = {
         GLOVE_SST,
         CIFAR10_ARCHIVE,
         CIFAR100_ARCHIVE,
+        DAISY,
+        JESTER,
     )
 }
 """Every data set by its name, for `tacit data`."""
@@ -49,9 +53,11 @@ __all__ = [
     "CIFAR10_ARCHIVE",
     "CIFAR100",
     "CIFAR100_ARCHIVE",
+    "DAISY",
     "GLOVE",
     "GLOVE_SST",
     "IMAGE_SETS",
+    "JESTER",
     "M1_FLINT",
     "S1_CHOWDHURY",
     "SOURCES",
@@ -61,14 +67,17 @@ __all__ = [
     "ImageSet",
     "LabelledImages",
     "LabelledSentences",
+    "MeasuredSystem",
     "Recording",
     "Reviews",
     "Source",
     "WordVectors",
     "cifar",
     "cifar_missing",
+    "daisy",
     "image_set",
     "image_set_missing",
+    "jester",
     "motor_cortex",
     "read_cifar",
     "read_glove",

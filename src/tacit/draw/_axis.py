@@ -64,11 +64,11 @@ def _faithful(values: Sequence[float], digits: int, spacing: float) -> bool:
     )
 
 
-def linear_ticks(low: float, high: float) -> dict[float, str]:
+def linear_ticks(low: float, high: float, *, most: int = 8) -> dict[float, str]:
     """Multiples of 1, 2 or 5 times a power of ten between two ends: as many as have room."""
-    ticks = _multiples(low, high, most=8)
+    ticks = _multiples(low, high, most=most)
     texts = number_texts(ticks)
-    if sum(map(len, texts)) > _ROOM:
+    if most > 5 and sum(map(len, texts)) > _ROOM:
         ticks = _multiples(low, high, most=5)
         texts = number_texts(ticks)
     return dict(zip(ticks, texts, strict=True))
@@ -168,16 +168,22 @@ class Axis:
         places = [checked_number("Axis", "ticks", place) for place in self.ticks]
         return dict(zip(places, number_texts(places), strict=True))
 
-    def ticks_within(self, low: float, high: float) -> dict[float, str]:
-        """Tick positions and texts for a range: the chosen ones, else round numbers."""
+    def ticks_within(self, low: float, high: float, *, most: int | None = None) -> dict[float, str]:
+        """Tick positions and texts for a range: the chosen ones, else round numbers.
+
+        With `most` there are fewer; of chosen ones some have no text then.
+        """
         chosen = self.tick_texts()
         if chosen is not None:
-            return chosen
+            step = 1 if most is None else max(1, -(-len(chosen) // most))
+            kept = enumerate(chosen.items())
+            return {place: text if n % step == 0 else "" for n, (place, text) in kept}
+        fewer: dict[str, int] = {} if most is None else {"most": most}
         if self.scale == "log":
-            return log_ticks(low, high)
+            return log_ticks(low, high, **fewer)
         if self.scale == "symlog":
-            return symlog_ticks(low, high, threshold=self.threshold)
-        return linear_ticks(low, high)
+            return symlog_ticks(low, high, threshold=self.threshold, **fewer)
+        return linear_ticks(low, high, **fewer)
 
     def showable(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Which values have a place on this axis: finite ones, above zero if it is a log axis."""

@@ -9,41 +9,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit._doors import door, instance
-from tacit.draw._axis import Axis
 from tacit.draw._figure import Figure, Panel
-from tacit.draw._key import key_marks, y_labels
-from tacit.draw._legend import MARGIN, columns_for, free_corner
+from tacit.draw._key import key_marks, own_marks, y_labels
 from tacit.draw._marks import Mark
+from tacit.draw._matplotlib_maps import draw_colour_bars, fit_numbers
 from tacit.draw._matplotlib_marks import DRAW
-from tacit.draw._matplotlib_page import (
-    LABEL,
-    LINE_SPACING,
-    PANEL_TITLE,
-    POINT,
-    SMALL,
-    Page,
-    axes_depth,
-    extent,
-    say,
-    size_of,
-    style,
-    text_width,
-    wrapped,
-)
+from tacit.draw._matplotlib_page import LABEL, Page, size_of, style, wrapped
+from tacit.draw._matplotlib_surroundings import Surroundings
+from tacit.draw._matplotlib_ticks import fit_ticks, set_axis
 from tacit.draw._palette import ROLES
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Sheet
-    from matplotlib.legend import Legend
 
 DPI = 160
 _ROW = {1: 4.1, 2: 3.3}  # inches that a row of panels takes, by columns
 _ROW_OF_MANY = 3.1
 _LEAST_ROW = 1.7  # where a figure's size was given
-_SAMPLE = 24  # points that a line's sample takes in a legend
-_FINE = 1e8  # a log axis over a larger ratio has no room for minor ticks
+_ROUNDS = 2  # until panels have settled
+_SAME = 1.5  # points by which a panel's width may still change
 
 
 @door(figure=instance(Figure))
@@ -70,22 +56,58 @@ def to_matplotlib(figure: Figure) -> "Sheet":
             panels.append((panel, axes, own))
         words = [mark.legend_label or "" for mark in shared.values()]
         page.set_key([samples[look] for look in shared], words)
+        bars = draw_colour_bars(figure, [axes for _, axes, _ in panels])
         given = 0.0 if figure.size is None else float(figure.size[1]) - page.top - page.bottom
         page.fit(given or natural)
-        # Titles and legends depend on the room that the axes have, known only now.
-        extra = np.zeros((rows, columns))
-        for place, (panel, axes, handles) in enumerate(panels):
-            above = _set_title(panel, axes, figure.letter(place))
-            extra[divmod(place, columns)] = above + _set_foot(panel, axes, handles)
-        around = float(extra.max(axis=1).sum())
+        raised = [""] * len(panels)
+        if figure.size is not None and (
+            columns > 2 or any(_set_label(p[1], "y", labels[n]) for n, p in enumerate(panels))
+        ):  # in a narrow column, labels beside the axes take their room from the data
+            raised, labels = labels, raised
+            for _, axes, _ in panels:
+                axes.set_ylabel("")
+            page.fit(given)
+        around = [
+            Surroundings(
+                panel,
+                axes,
+                handles,
+                letter=figure.letter(place),
+                as_in=_as_in(figure, place),
+                y_label=raised[place],
+            )
+            for place, (panel, axes, handles) in enumerate(panels)
+        ]
         least = natural if figure.size is None else rows * _LEAST_ROW
-        height = max(given, least + around)
-        page.fit(height)
-        changed = [_set_label(panels[n][1], "y", label) for n, label in enumerate(labels)]
-        if any(changed):
-            page.fit(height)  # axes turned out shorter than a label beside them
+        # Titles, legends, labels and ticks depend on the room that axes have, and the other way.
+        for _ in range(_ROUNDS):
+            before = [size_of(axes)[0] for _, axes, _ in panels]
+            extra = np.zeros((rows, columns))
+            for place, (panel, axes, _) in enumerate(panels):
+                fit_ticks(axes, panel)
+                extra[divmod(place, columns)] = around[place].write()
+            height = max(given, least + float(extra.max(axis=1).sum()))
+            page.fit(height)
+            changed = [_set_label(panels[n][1], "y", label) for n, label in enumerate(labels)]
+            changed += [bar.fit() for bar in bars]
+            if any(changed):
+                page.fit(height)  # axes turned out shorter than a label beside them
+            now = [size_of(axes)[0] for _, axes, _ in panels]
+            if max(abs(a - b) for a, b in zip(before, now, strict=True)) < _SAME:
+                break
+        for panel, axes, _ in panels:
+            fit_numbers(axes, panel)
         page.draw()
     return sheet
+
+
+def _as_in(figure: Figure, place: int) -> str:
+    """The letter of the first panel whose own legend has all entries of this panel's."""
+    wanted = {mark.look for mark in own_marks(figure, figure.panels[place])}
+    for earlier in range(place if len(wanted) > 1 else 0):
+        if wanted <= {mark.look for mark in own_marks(figure, figure.panels[earlier])}:
+            return figure.letter(earlier)
+    return ""
 
 
 def _draw_panel(panel: Panel, axes: "Axes", y_label: str) -> list[tuple[Mark, "Artist"]]:
@@ -108,22 +130,6 @@ def _draw_panel(panel: Panel, axes: "Axes", y_label: str) -> list[tuple[Mark, "A
     return [(mark, handle) for mark, handle in handles if mark in entries]
 
 
-def set_axis(axes: "Axes", name: str, axis: Axis, ends: tuple[float, float]) -> None:
-    """Scale and ticks of an axis."""
-    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
-
-    # With this linscale Matplotlib's symlog is ours: a decade as long as the linear part.
-    bend = {"linthresh": axis.threshold, "linscale": 0.9} if axis.scale == "symlog" else {}
-    getattr(axes, f"set_{name}scale")(axis.scale, **bend)
-    ruler = getattr(axes, f"{name}axis")
-    ticks = axis.ticks_within(*ends)
-    # A tick's text cannot be told not to read TeX; an escaped dollar sign stays one.
-    ruler.set_ticks(list(ticks), labels=[text.replace("$", r"\$") for text in ticks.values()])
-    fine = axis.scale == "log" and axis.ticks is None and ends[1] / ends[0] < _FINE
-    ruler.set_minor_locator(LogLocator(subs=range(2, 10)) if fine else NullLocator())
-    ruler.set_minor_formatter(NullFormatter())
-
-
 def _set_label(axes: "Axes", name: str, words: str) -> bool:
     """Label an axis, in lines as long as it is now; says whether that changed anything."""
     room = size_of(axes)[0 if name == "x" else 1]
@@ -131,97 +137,3 @@ def _set_label(axes: "Axes", name: str, words: str) -> bool:
     before, now = label.get_text(), "\n".join(wrapped(words, axes, room, LABEL))
     label.set(text=now, parse_math=False)
     return bool(before != now)
-
-
-def _set_title(panel: Panel, axes: "Axes", letter: str) -> float:
-    """Title and letter, left aligned; the height of its lines beyond the first is returned."""
-    indent = text_width(letter, axes, PANEL_TITLE, "bold") + 4 if letter else 0.0
-    lines = wrapped(panel.title, axes, size_of(axes)[0] - indent, PANEL_TITLE)
-    title = axes.annotate(
-        "\n".join(lines) or " ",
-        (0, 1),
-        xycoords="axes fraction",
-        xytext=(indent, 7),
-        textcoords="offset points",
-        va="bottom",
-        fontsize=PANEL_TITLE,
-        linespacing=LINE_SPACING,
-        parse_math=False,
-    )
-    if letter:
-        # It hangs on the title, so that it stands at the first of several lines.
-        axes.annotate(
-            letter,
-            (0, 1),
-            xycoords=title,
-            xytext=(-indent, 0),
-            textcoords="offset points",
-            va="top",
-            fontsize=PANEL_TITLE,
-            fontweight="bold",
-            linespacing=LINE_SPACING,
-        )
-    return (len(lines) - 1) * PANEL_TITLE * LINE_SPACING * POINT
-
-
-def _set_foot(panel: Panel, axes: "Axes", handles: list[tuple[Mark, "Artist"]]) -> float:
-    """Note and legend; the height in inches that they need under the axes is returned."""
-    width, _ = size_of(axes)
-    used = depth = axes_depth(axes)
-    note = wrapped(panel.full_note(), axes, width, SMALL)
-    if note:
-        axes.annotate(
-            "\n".join(note),
-            (0, 0),
-            xycoords="axes fraction",
-            xytext=(0, -used - 5),
-            textcoords="offset points",
-            va="top",
-            fontsize=SMALL,
-            fontstyle="italic",
-            linespacing=LINE_SPACING,
-            color=ROLES["muted"],
-            parse_math=False,
-        )
-        used += 5 + len(note) * SMALL * LINE_SPACING
-    if handles:
-        words = [mark.legend_label or "" for mark, _ in handles]
-        labels = ["\n".join(wrapped(label, axes, width - _SAMPLE, SMALL)) for label in words]
-        used += _set_legend(panel, axes, [artist for _, artist in handles], labels, used + 7)
-    return (used - depth) * POINT
-
-
-def _set_legend(
-    panel: Panel, axes: "Axes", handles: list["Artist"], labels: list[str], depth: float
-) -> float:
-    """A legend where it hides nothing; the height that it takes below `depth`, in points."""
-    from matplotlib.transforms import ScaledTranslation
-
-    size = size_of(axes)
-    one = extent(_legend(axes, handles, labels))
-    corner = free_corner(panel, one, size)
-    if corner is not None:
-        across = {0: "left", 0.5: "center", 1: "right"}[corner.x]
-        up = {0: "lower", 0.5: "center", 1: "upper"}[corner.y]
-        _legend(
-            axes,
-            handles,
-            labels,
-            loc=f"{up} {across}",
-            bbox_to_anchor=(MARGIN, MARGIN, 1 - 2 * MARGIN, 1 - 2 * MARGIN),
-        )
-        return 0.0
-    down = ScaledTranslation(0, -depth * POINT, axes.figure.dpi_scale_trans)
-    below = {"loc": "upper left", "bbox_to_anchor": (0, 0)}
-    columns = columns_for(len(labels), one[0] + 12, size[0])
-    legend = _legend(
-        axes, handles, labels, ncols=columns, bbox_transform=axes.transAxes + down, **below
-    )
-    return extent(legend)[1] + 7
-
-
-def _legend(axes: "Axes", handles: list["Artist"], labels: list[str], **options: Any) -> "Legend":
-    legend = axes.legend(handles, ["-"] * len(labels), **options)
-    say(legend, labels)
-    legend.set_zorder(5)
-    return legend

@@ -9,8 +9,8 @@ from tacit.draw._axis import Floats, number_text
 from tacit.draw._figure import Panel
 from tacit.draw._heatmap import Heatmap
 from tacit.draw._marks import Band, HorizontalRule, Line, Mark, Points, Text, VerticalRule
-from tacit.draw._matplotlib_page import LABEL, size_of, wrapped
-from tacit.draw._palette import HATCH, NO_VALUE, PAPER, SPINE, blend, hex_of, readable_on
+from tacit.draw._matplotlib_maps import NUMBER, SIZES
+from tacit.draw._palette import HATCH, NO_VALUE, PAPER, blend, hex_of, readable_on
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -23,6 +23,7 @@ BAND_OPACITY = 0.16
 _DASHES: dict[str, Any] = {"solid": "-", "dashed": (0, (4.5, 2.2)), "dotted": (0, (1.2, 1.8))}
 _MANY_CELLS = 2_500  # beyond this a vector file of single cells is too heavy
 _RULE = 1.0  # points
+_BEADS = 15  # markers on a line of more than twice as many points, which would hide it
 _TILES = 600  # up to this cells are set apart by thin white lines
 
 
@@ -39,6 +40,7 @@ def _line(mark: Line, panel: Panel, axes: "Axes") -> "Artist":
         solid_joinstyle="round",
         zorder=LINES,
         path_effects=_rim(panel, mark.width),
+        markevery=max(1, -(-len(x) // _BEADS)) if len(x) > 2 * _BEADS else None,
         **_marker(mark.marker, hex_of(mark.colour), 4.5, filled=True),
     )
     return artist
@@ -106,7 +108,7 @@ def _heatmap(mark: Heatmap, panel: Panel, axes: "Axes") -> "Artist":
     known, (low, high) = mark.has_value, mark.colour_range()
     x, y = panel.x.edges(np.asarray(mark.x)), panel.y.edges(np.asarray(mark.y))
     norm = LogNorm(low, high) if mark.scale == "log" else Normalize(low, high)
-    cells = axes.pcolormesh(
+    axes.pcolormesh(
         x,
         y,
         np.ma.array(z, mask=~known),
@@ -120,7 +122,6 @@ def _heatmap(mark: Heatmap, panel: Panel, axes: "Axes") -> "Artist":
     missing: dict[str, Any] = {"facecolor": NO_VALUE, "edgecolor": HATCH, "hatch": "////"}
     for row, column in np.argwhere(~known):
         _cell(axes, x[column : column + 2], y[row : row + 2], missing)
-    _colour_bar(mark, axes, cells)
     if mark.annotate:
         places = mark.places()
         for row, column in np.argwhere(known):
@@ -131,7 +132,8 @@ def _heatmap(mark: Heatmap, panel: Panel, axes: "Axes") -> "Artist":
                 color=readable_on(blend(mark.stops, places[row, column])),
                 ha="center",
                 va="center",
-                fontsize=7.5,
+                fontsize=SIZES[0],
+                gid=NUMBER,
                 zorder=WORDS,
                 clip_on=True,
             )
@@ -143,24 +145,6 @@ def _cell(axes: "Axes", x: Floats, y: Floats, look: dict[str, Any]) -> None:
 
     size = (x[1] - x[0], y[1] - y[0])
     axes.add_patch(Rectangle((x[0], y[0]), *size, linewidth=0.0, zorder=CELLS, **look))
-
-
-def _colour_bar(mark: Heatmap, axes: "Axes", cells: Any) -> None:
-    sheet: Any = axes.figure
-    low, high = mark.colour_range()
-    shown = np.asarray(mark.z)[mark.has_value]
-    below, above = bool((shown < low).any()), bool((shown > high).any())
-    extend = {(True, True): "both", (True, False): "min", (False, True): "max"}
-    words = wrapped(mark.label, axes, size_of(axes)[1], LABEL)
-    bar = sheet.colorbar(
-        cells, ax=axes, pad=0.025, aspect=22, extend=extend.get((below, above), "neither")
-    )
-    bar.set_label("\n".join(words), parse_math=False)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(length=2.5, width=0.6, color=SPINE)
-    bar.ax.minorticks_off()
-    ticks = mark.colour_axis.ticks_within(low, high)
-    bar.set_ticks(list(ticks), labels=list(ticks.values()))
 
 
 def _rule(mark: VerticalRule | HorizontalRule) -> dict[str, Any]:

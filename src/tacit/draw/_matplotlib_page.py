@@ -3,6 +3,7 @@
 Lengths are in points, except those of the page, which are in inches as Matplotlib's are.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ TITLE, PANEL_TITLE, LABEL, SMALL = 12.5, 9.5, 9.0, 8.0
 LINE_SPACING = 1.3
 _MARGIN = 9.0  # around the page
 _GAP = 8.0  # between title, panels and caption
+_LETTER = 0.57  # how wide a letter is on average, in sizes of the font
 
 _STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with Matplotlib, so that all machines draw the same
@@ -162,18 +164,36 @@ def wrapped(
     text: str, inside: "Axes | Sheet", width: float, size: float, weight: str = "normal"
 ) -> list[str]:
     """The text in lines no wider than `width` points; its own line breaks are kept."""
+
+    def fits(words: list[str]) -> bool:
+        return text_width(" ".join(words), inside, size, weight) <= width
+
     lines = []
     for paragraph in text.strip().splitlines():
-        line = ""
-        for word in paragraph.split():
-            longer = f"{line} {word}".strip()
-            if line and text_width(longer, inside, size, weight) > width:
-                lines.append(line)
-                line = word
-            else:
-                line = longer
-        lines.append(line)
+        words = paragraph.split()
+        lines += [] if words else [""]
+        while words:
+            count = _fitting(words, fits, most=width / (_LETTER * size))
+            lines.append(" ".join(words[:count]))
+            words = words[count:]
     return lines
+
+
+def _fitting(words: list[str], fits: Callable[[list[str]], bool], *, most: float) -> int:
+    """How many of the first words make a line that fits, at least one.
+
+    To measure a line takes long, so the search begins where lines of `most` letters end.
+    """
+    count, letters = 1, len(words[0])
+    while count < len(words) and letters + 1 + len(words[count]) <= most:
+        letters += 1 + len(words[count])
+        count += 1
+    guess = count
+    while count < len(words) and fits(words[: count + 1]):
+        count += 1
+    while guess == count > 1 and not fits(words[:count]):
+        guess = count = count - 1
+    return count
 
 
 def text_width(text: str, inside: "Axes | Sheet", size: float, weight: str = "normal") -> float:

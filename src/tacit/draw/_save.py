@@ -110,10 +110,15 @@ def with_steady_names(svg: bytes) -> bytes:
 
 
 def _print(sheet: "Sheet", kind: str) -> Callable[..., None]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.backends.backend_pdf import FigureCanvasPdf
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
+    # Each kind imports its own canvas: the PDF's takes longer to import than a PNG to draw.
     if kind == "png":
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
         return FigureCanvasAgg(sheet).print_png
-    return FigureCanvasSVG(sheet).print_svg if kind == "svg" else FigureCanvasPdf(sheet).print_pdf
+    if kind == "svg":
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+        return FigureCanvasSVG(sheet).print_svg
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
+    return FigureCanvasPdf(sheet).print_pdf

@@ -7,9 +7,9 @@ from tacit._doors import door, instance, path
 from tacit._files import write_atomically
 from tacit.draw._figure import Figure
 from tacit.draw._marks import Text
-from tacit.draw._matplotlib import set_axis
 from tacit.draw._matplotlib_marks import DRAW
 from tacit.draw._matplotlib_page import style
+from tacit.draw._matplotlib_ticks import set_axis
 
 THUMBNAIL = (360, 216)
 """Width and height of a thumbnail, in pixels."""

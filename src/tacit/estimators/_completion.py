@@ -8,16 +8,23 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.estimators._completion_choice import DEEP_STEPS, SHALLOW_STEPS, choose
+from tacit._progress_bar import Bar, bar, part
+from tacit.estimators._completion_choice import (
+    DEEP_STEPS,
+    SHALLOW_STEPS,
+    Candidate,
+    choose,
+)
 from tacit.estimators._completion_diagnosis import Diagnosis, diagnose
 from tacit.estimators._completion_input import check_parameters, checked_pairs, entries_of
-from tacit.estimators._masked_descent import Descent, Settings, descend_masked
+from tacit.estimators._masked_descent import Descent, Enough, Settings, descend_masked
 from tacit.estimators._means import Means
 from tacit.estimators._validation import validated
 
 if TYPE_CHECKING:
     from tacit.draw import Figure
 
+_CHOICE = 0.8  # the part of the bar that choosing takes
 _LAZY = 0.1  # factors that move by less than this part of their size have hardly learnt
 
 
@@ -43,6 +50,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
     max_steps : the budget of one descent; None is 400 steps for depth 2 and 5,000 beyond.
     fill_undetermined : fill also what no method can determine (by the means); else NaN.
     random_state : seed of the start and of the held-out entries.
+    progress : show a bar; None shows one on a terminal and in a notebook.
 
     Attributes
     ----------
@@ -63,6 +71,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         max_steps: int | None = None,
         fill_undetermined: bool = False,
         random_state: Any = 0,
+        progress: bool | None = None,
     ) -> None:
         self.depth = depth
         self.weight_decay = weight_decay
@@ -71,6 +80,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         self.max_steps = max_steps
         self.fill_undetermined = fill_undetermined
         self.random_state = random_state
+        self.progress = progress
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -167,6 +177,13 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
     def _fit(
         self, values: np.ndarray, seen: np.ndarray, *, start: Descent | None, again: bool = False
     ) -> None:
+        rows, columns = values.shape
+        with bar(self.progress, f"{rows:,} × {columns:,}", "completion") as tell:
+            self._fit_told(values, seen, start, again, tell)
+
+    def _fit_told(
+        self, values: np.ndarray, seen: np.ndarray, start: Descent | None, again: bool, tell: Bar
+    ) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.diagnosis_ = diagnose(values, seen)
         self._values, self._seen = values, seen
@@ -185,15 +202,16 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
                 max_steps=self.max_steps,
                 seed=seed,
                 unit=size,
+                tell=part(tell, 0.0, _CHOICE),
             )
         best = self.choice_.chosen
         self.depth_, self.weight_decay_ = best.depth, best.weight_decay
         self.centred_, self.held_out_error_ = best.centred, best.error
         means = Means.of(working, mask) if best.centred else Means.none(working.shape)
-        steps = best.steps if start is None else _budget(best.depth)
+        steps = self._steps_for_all(best) if start is None else _budget(best.depth)
         settings = Settings(best.depth, best.weight_decay, steps)
         if start is not None:
-            start = Descent(start.factors, start.unit * self._size / size, 0, *np.zeros((2, 1)))
+            start = Descent(start.factors, start.unit * self._size / size, 0, *np.zeros((3, 1)))
         self._before = start
         self._descent = descend_masked(
             working - means.matrix,
@@ -201,6 +219,10 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
             settings,
             rng=np.random.default_rng([seed, 2]),
             start=start,
+            enough=Enough(best.steps, best.fit) if start is None else None,
+            tell=lambda fraction, *_: tell(
+                _CHOICE + (1 - _CHOICE) * fraction, "all entries, with what was chosen"
+            ),
         )
         self._size: float = size
         self.n_steps_ = self._descent.steps
@@ -209,6 +231,11 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         self._set_results(
             *((product.T, additive.T) if self._flipped else (product, additive)), means
         )
+
+    def _steps_for_all(self, best: Candidate) -> int:
+        """Room for as many steps again as the choice needed, where they were counted."""
+        most = best.steps * (2 if np.isfinite(best.fit) else 1)
+        return most if self.max_steps is None else min(most, self.max_steps)
 
     def _set_results(self, product: np.ndarray, additive: np.ndarray, means: Means) -> None:
         self.fitted_ = product + additive

@@ -1,11 +1,12 @@
 """Which depth, decay and means: chosen on entries that are held out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.estimators._masked_descent import Settings, descend_masked
+from tacit._progress_bar import Bar, part, silent_bar
+from tacit.estimators._masked_descent import Descent, Settings, descend_masked, pooled
 from tacit.estimators._means import Means
 
 SHALLOW = (0.1, 0.2, 0.3, 0.45)  # decays tried at depth 2
@@ -14,6 +15,7 @@ SHALLOW_STEPS, DEEP_STEPS = 400, 5000
 _LARGE = 40_000  # cells; above it, what is unlikely to win is not tried
 _NOISY = 0.7  # the part of the deviation left by depth 2, above which depth is not tried there
 _WORTH = 0.05  # the part of the variance that means must explain to be removed
+_FEW = 1000  # held-out entries, below which the best two are tried on others too
 _LEAST = 8  # held-out entries, below which nothing can be chosen
 
 
@@ -26,6 +28,8 @@ class Candidate:
     centred: bool
     error: float
     steps: int
+    fit: float = np.inf  # the error of the observed entries, in the units that were descended in
+    again: bool = False  # whether it was tried twice
 
     def words(self) -> str:
         """In a few words."""
@@ -73,6 +77,7 @@ def choose(
     max_steps: int | None,
     seed: int,
     unit: float = 1.0,
+    tell: Bar = silent_bar,
 ) -> Choice:
     """Try what is not given on held-out entries, and take the best.
 
@@ -97,6 +102,11 @@ def choose(
     centrings = [centre] if centre is not None else _centrings(values, train, held, means, why)
     depths = [depth] if depth is not None else [2, 3]
     tried: list[Candidate] = []
+    descents: list[Descent] = []
+    # Depths cost about as much as they take steps, so that the bar moves evenly.
+    costs = {level: len(centrings) * _steps(level, max_steps) for level in depths}
+    total = sum(cost * len(_decays(level, weight_decay)) for level, cost in costs.items())
+    spent = 0
     for level in depths:
         if depth is None and level > 2 and values.size > _LARGE:
             left = min(one.error for one in tried) / max(deviation, 1e-300)
@@ -111,15 +121,61 @@ def choose(
             for decay in _decays(level, weight_decay):
                 steps = _steps(level, max_steps)
                 settings = Settings(level, decay, steps)
-                found = descend_masked(target, train, settings, rng=_start(seed), held=held)
-                error, step = found.best
-                tried.append(Candidate(level, decay, centred, unit * error, step))
-    best = min(tried, key=lambda one: one.error)
+                words = f"depth {level}, decay {decay:g}"
+                found = descend_masked(
+                    target,
+                    train,
+                    settings,
+                    rng=_start(seed),
+                    held=held,
+                    tell=_stretch(tell, spent, steps, total, words),
+                )
+                spent += steps
+                error, step, fit = found.best
+                tried.append(Candidate(level, decay, centred, unit * error, step, fit))
+                descents.append(found)
+    if count < _FEW and len(tried) > 1:
+        other = hold_out(train, held.sum() / train.sum(), rng)
+        if other.sum() >= _LEAST:
+            count += int(other.sum())
+            tried = _tried_again(tried, descents, values, seen, other, max_steps, seed, unit)
+            why.append("few entries were held out, so the two best were tried again on others")
+    best = min([one for one in tried if one.again] or tried, key=lambda one: one.error)
     why.append(
         f"{best.words()} has the least error on {count:,} held-out entries: {best.error:.4g}, "
         f"where the values deviate by {deviation:.4g}"
     )
     return Choice(best, tuple(tried), count, deviation, tuple(why))
+
+
+def _tried_again(
+    tried: list[Candidate],
+    descents: list[Descent],
+    values: np.ndarray,
+    seen: np.ndarray,
+    held: np.ndarray,
+    max_steps: int | None,
+    seed: int,
+    unit: float,
+) -> list[Candidate]:
+    """The two best with other entries held out; their errors and steps are of both times."""
+    train = seen & ~held
+    means = Means.of(values, train)
+    found = list(tried)
+    for place in np.argsort([one.error for one in tried])[:2]:
+        one = tried[place]
+        settings = Settings(one.depth, one.weight_decay, _steps(one.depth, max_steps))
+        target = values - (means.matrix if one.centred else 0.0)
+        second = descend_masked(target, train, settings, rng=_start(seed), held=held)
+        error, step, fit = pooled(descents[place], second)
+        found[place] = replace(one, error=unit * error, steps=step, fit=fit, again=True)
+    return found
+
+
+def _stretch(tell: Bar, spent: int, steps: int, total: int, words: str) -> Bar:
+    """The bar of one descent, of `steps` steps after `spent` of all."""
+    within = part(tell, spent / total, (spent + steps) / total)
+    return lambda fraction, _words="", _more="": within(fraction, words)
 
 
 def _start(seed: int) -> np.random.Generator:

@@ -1,9 +1,10 @@
 """What a completer is given, as values and a mask of what is seen."""
 
-import numbers
 from typing import Any
 
 import numpy as np
+
+from tacit.estimators._validation import check_progress, is_real, is_whole
 
 _LARGEST = 1e150  # squares of larger values overflow
 
@@ -77,33 +78,26 @@ def checked_pairs(pairs: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.nd
 def check_parameters(estimator: Any) -> None:
     """Refuse parameters that mean nothing, by name, value and remedy."""
     depth, decay = estimator.depth, estimator.weight_decay
-    if depth is not None and not (_is_whole(depth) and depth >= 2):
+    if depth is not None and not (is_whole(depth) and depth >= 2):
         raise ValueError(
             f"depth: received {depth!r}, it must be a whole number of at least 2, or None to "
             "choose it on held-out entries"
         )
-    if decay is not None and not (_is_real(decay) and 0 <= decay < np.inf):
+    if decay is not None and not (is_real(decay) and 0 <= decay < np.inf):
         raise ValueError(
             f"weight_decay: received {decay!r}, it must be a number of at least 0, or None to "
             "choose it on held-out entries"
         )
     if estimator.centre not in (None, True, False):
         raise ValueError(f"centre: received {estimator.centre!r}, it must be True, False or None")
-    if not (_is_real(estimator.held_out) and 0 < estimator.held_out < 0.5):
+    if not (is_real(estimator.held_out) and 0 < estimator.held_out < 0.5):
         raise ValueError(
             f"held_out: received {estimator.held_out!r}, it must lie between 0 and 0.5; leave it "
             "out for 0.1"
         )
+    check_progress(estimator)
     steps = estimator.max_steps
-    if steps is not None and not (_is_whole(steps) and steps >= 1):
+    if steps is not None and not (is_whole(steps) and steps >= 1):
         raise ValueError(
             f"max_steps: received {steps!r}, it must be a positive whole number, or None"
         )
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)

@@ -39,6 +39,7 @@ def record_of(completer: Any) -> dict[str, Any]:
                 "centred": one.centred,
                 "error": one.error,
                 "steps": one.steps,
+                "tried_twice": one.again,
             }
             for one in choice.tried
         ],
@@ -68,7 +69,7 @@ def report_of(completer: Any) -> str:
         lines += ["|---|---|---|---|---|"]
         lines += [
             f"| {one['depth']} | {one['weight_decay']:g} | {'yes' if one['centred'] else 'no'} | "
-            f"{one['steps']:,} | {one['error']:.5g} |"
+            f"{one['steps']:,} | {one['error']:.5g}{' (twice)' if one['tried_twice'] else ''} |"
             for one in told["tried"]
         ]
     lines += ["", "## The pattern", "", *[f"- {word}" for word in _pattern_words(completer)]]

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tacit._doors import number, real
+from tacit._progress_bar import Bar, bar, part
 from tacit.estimators._identification_input import check_parameters, largest_order, measured
 from tacit.estimators._look_ahead import looked_ahead
 from tacit.estimators._records import Records, Scale, parts
@@ -17,6 +18,9 @@ from tacit.estimators._validation import validated
 
 if TYPE_CHECKING:
     from tacit.draw import Figure
+
+
+_STARTS, _ORDERS = 0.15, 0.75  # parts of the bar: starts, orders, and the look ahead
 
 
 class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -36,6 +40,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         levels are estimated.
     step : the time between two samples.
     random_state : seed of the network's start and of the bootstrap.
+    progress : show a bar; None shows one on a terminal and in a notebook.
 
     Attributes
     ----------
@@ -54,6 +59,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         at_rest: bool = False,
         step: float = 1.0,
         random_state: Any = 0,
+        progress: bool | None = None,
     ) -> None:
         self.order = order
         self.max_order = max_order
@@ -61,6 +67,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.at_rest = at_rest
         self.step = step
         self.random_state = random_state
+        self.progress = progress
 
     def fit(self, X: Any, y: Any, *, records: Any = None) -> "LinearSystemIdentifier":
         """Fit to inputs (time, inputs) and outputs (time,) or (time, outputs).
@@ -100,6 +107,11 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self.at_rest, self.width = before
 
     def _fit(self) -> None:
+        title = f"{sum(map(len, self._data[0])):,} samples"
+        with bar(self.progress, title, "identification") as tell:
+            self._fit_told(tell)
+
+    def _fit_told(self, tell: Bar) -> None:
         U, Y = self._data
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.scale_ = Scale.of(np.concatenate(U), np.concatenate(Y), at_rest=self.at_rest)
@@ -117,10 +129,13 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
             return starts_of(some, descended(some, width=self.width, seed=seed), known)
 
-        tried = candidates(records, orders, starts(records)) or candidates(records, [0], {})
+        tell(0.0, "descent of a wide network")
+        begun, search = starts(records), part(tell, _STARTS, _ORDERS)
+        tried = candidates(records, orders, begun, search) or candidates(records, [0], {})
+        tell(_ORDERS, "noise floor")
         self.choice_ = choose_order(records, tried, seed=seed)
         if self.order is None and known is None:
-            self.choice_ = looked_ahead(self.choice_, records, starts)
+            self.choice_ = looked_ahead(self.choice_, records, starts, part(tell, _ORDERS, 1.0))
         self._records = records
         self.order_, self.order_interval_ = self.choice_.chosen.order, self.choice_.interval
         self.system_ = self.scale_.system(self.choice_.chosen.model, records.inputs, self.step)

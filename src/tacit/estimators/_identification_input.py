@@ -1,12 +1,11 @@
 """What an identifier is given: parameters, inputs and outputs, checked."""
 
-import numbers
 from typing import Any
 
 import numpy as np
 
 from tacit.estimators._records import Records
-from tacit.estimators._validation import validated
+from tacit.estimators._validation import check_progress, is_real, is_whole, validated
 
 _LARGEST = 1e150  # squares of larger values overflow
 MOST = 12
@@ -63,20 +62,21 @@ def check_parameters(estimator: Any) -> None:
     """Refuse parameters that mean nothing, by name, value and remedy."""
     for name in ("order", "max_order"):
         value = getattr(estimator, name)
-        if value is not None and not (_is_whole(value) and 0 <= value <= 100):
+        if value is not None and not (is_whole(value) and 0 <= value <= 100):
             raise ValueError(
                 f"{name}: received {value!r}, it must be a whole number from 0 to 100, or None to "
                 "choose it"
             )
-    if not (_is_whole(estimator.width) and 0 <= estimator.width <= 1000):
+    if not (is_whole(estimator.width) and 0 <= estimator.width <= 1000):
         raise ValueError(
             f"width: received {estimator.width!r}, it must be a whole number from 0 (no descent) "
             "to 1000"
         )
     if estimator.at_rest not in (True, False):
         raise ValueError(f"at_rest: received {estimator.at_rest!r}, it must be True or False")
+    check_progress(estimator)
     step: Any = estimator.step
-    if not (_is_real(step) and 0 < step < np.inf):
+    if not (is_real(step) and 0 < step < np.inf):
         raise ValueError(f"step: received {step!r}, it must be a positive time between samples")
 
 
@@ -99,11 +99,3 @@ def largest_order(estimator: Any, records: Records) -> int:
             )
         return int(estimator.order)
     return int(min(most, possible))
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -22,6 +22,8 @@ def record_of(identifier: Any, comparison: dict[str, Any] | None = None) -> dict
         "order_by_criterion_alone": choice.best,
         "identifiable": choice.identifiable,
         "start": choice.chosen.start,
+        "instead_of": choice.instead_of or None,
+        "errors_ahead": {label: _finite(error) for label, error in choice.ahead.items()},
         "poles": [[float(pole.real), float(pole.imag)] for pole in system.poles],
         "stable": system.is_stable(),
         "hankel_values": choice.chosen.hankel.tolist(),
@@ -38,7 +40,7 @@ def record_of(identifier: Any, comparison: dict[str, Any] | None = None) -> dict
                 "criterion": one.criterion,
                 "start": one.start,
                 "error": float(np.sqrt(one.loss / _numbers(identifier))),
-                "error_ahead": choice.ahead.get(one.order),
+                "error_ahead": choice.ahead.get(one.label),
             }
             for one in choice.tried
         ],
@@ -93,7 +95,13 @@ def _words(told: dict[str, Any]) -> list[str]:
             f"The last Hankel value is {told['hankel_values'][-1]:.3g}; the noise makes values up "
             f"to {told['noise_floor']:.3g} by itself. A state below that cannot be seen."
         )
-    if not told["identifiable"]:
+    if told["instead_of"] is not None:
+        words.append(
+            f"By the criterion it would have been {told['instead_of']}. Fitted to the first two "
+            f"thirds, that simulates the rest worse than {_ahead_best(told)}, or has a mode that "
+            "outlasts the record, as a drift would; so it gave way."
+        )
+    elif not told["identifiable"]:
         words.append(
             f"The criterion alone would take order {told['order_by_criterion_alone']}, but further "
             "states are not identifiable at this noise, or fail beyond the samples they fit."
@@ -113,6 +121,11 @@ def _words(told: dict[str, Any]) -> list[str]:
             f"{settled:.3g}: longer than the record. Trust the model for about {longest:,} samples."
         )
     return words
+
+
+def _ahead_best(told: dict[str, Any]) -> str:
+    start = str(told["start"])
+    return f"the system of {start}" if "as it is" in start else f"order {told['order']}"
 
 
 def _pole(pole: complex) -> str:

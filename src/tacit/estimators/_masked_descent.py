@@ -10,10 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit._progress_bar import Bar, silent_bar
+
 Floats = np.ndarray
 
 _GROWTH = 100.0  # a loss that has grown so much since the start is a divergence
 _HALVINGS = 8
+_AS_WELL = 1.5  # times an error is still as good: one singular value that is not there costs more
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Descent:
     steps: int
     looks: Floats  # the steps at which the held-out entries were looked at
     errors: Floats  # the root mean squared error there, in the target's units
+    fits: Floats  # the same of the observed entries
 
     @property
     def product(self) -> Floats:
@@ -68,10 +72,36 @@ class Descent:
         return np.asarray(self.unit * total.astype(np.float64))
 
     @property
-    def best(self) -> tuple[float, int]:
-        """The least held-out error and its step."""
+    def best(self) -> tuple[float, int, float]:
+        """The least held-out error, its step, and the error of the observed entries there."""
         place = int(np.argmin(self.errors))
-        return float(self.errors[place]), int(self.looks[place])
+        return float(self.errors[place]), int(self.looks[place]), float(self.fits[place])
+
+
+@dataclass(frozen=True)
+class Enough:
+    """When a descent on all entries has done as much as the one that was looked at.
+
+    The step alone does not tell: from one start or set of entries to the next, a singular value may
+    grow later. It goes on beyond `steps` until the observed entries are met about as well as they
+    were there, by `error`.
+    """
+
+    steps: int
+    error: float
+
+    def is_reached(self, step: int, error: float) -> bool:
+        """Whether this step and this error of the observed entries are enough."""
+        return step >= self.steps and error <= _AS_WELL * self.error
+
+
+def pooled(one: Descent, other: Descent) -> tuple[float, int, float]:
+    """`best` of two descents that had as many entries held out each, by their mean squares."""
+    count = min(len(one.looks), len(other.looks))
+    squares = (one.errors[:count] ** 2 + other.errors[:count] ** 2) / 2
+    place = int(np.argmin(squares))
+    fit = max(one.fits[place], other.fits[place])
+    return float(np.sqrt(squares[place])), int(one.looks[place]), float(fit)
 
 
 def descend_masked(
@@ -82,6 +112,8 @@ def descend_masked(
     rng: np.random.Generator,
     held: Floats | None = None,
     start: Descent | None = None,
+    enough: Enough | None = None,
+    tell: Bar = silent_bar,
 ) -> Descent:
     """Descend from a small random start, or from where another descent ended.
 
@@ -96,13 +128,13 @@ def descend_masked(
     if unit == 0:  # nothing but zeros: so is the answer
         zeros = tuple(np.zeros_like(factor) for factor in factors)
         error = 0.0 if held is None else _rms(target[held])
-        return Descent(zeros, 1.0, 0, np.array([0]), np.array([error]))
+        return Descent(zeros, 1.0, 0, *np.array([[0], [error], [0.0]]))
     scaled = np.where(seen if held is None else seen | held, target / unit, 0).astype(np.float32)
     for halving in range(_HALVINGS):
-        found = _descend(scaled, seen, settings, factors, held, 0.5**halving)
+        found = _descend(scaled, seen, settings, factors, held, 0.5**halving, enough, unit, tell)
         if found is not None:
-            factors, steps, looks, errors = found
-            return Descent(factors, unit, steps, looks, unit * errors)
+            factors, steps, looks, errors, fits = found
+            return Descent(factors, unit, steps, looks, unit * errors, unit * fits)
     raise FloatingPointError("descent diverged at every rate; this is a fault of ours")
 
 
@@ -132,7 +164,10 @@ def _descend(
     start: tuple[Floats, ...],
     held: Floats | None,
     share: float,
-) -> tuple[tuple[Floats, ...], int, Floats, Floats] | None:
+    enough: Enough | None,
+    unit: float,
+    tell: Bar,
+) -> tuple[tuple[Floats, ...], int, Floats, Floats, Floats] | None:
     """Factors, steps taken and held-out errors; None if it diverged."""
     density = float(seen.mean())
     rate = np.float32(share * settings.rate / density)
@@ -144,7 +179,9 @@ def _descend(
     places = None if held is None else np.nonzero(held)
     looks: list[int] = []
     errors: list[float] = []
+    fits: list[float] = []
     first = None
+    count = max(float(weight.sum()), 1.0)
     step = 0
     for step in range(settings.steps + 1):
         below = [factors[0]]
@@ -152,15 +189,20 @@ def _descend(
             below.append(factor @ below[-1])
         error = below.pop() - target
         if step % settings.every == 0 or step == settings.steps:
-            if places is not None:
-                looks.append(step)
-                errors.append(_rms(error[places]))
-                if _is_past_its_best(errors, looks, settings):
-                    break
+            tell(step / max(settings.steps, 1))
             loss = float(np.vdot(error * weight, error))
             first = loss if first is None else first
             if not loss <= _GROWTH * first + 1e-12:
                 return None
+            fit = float(np.sqrt(loss / count))
+            if places is not None:
+                looks.append(step)
+                errors.append(_rms(error[places]))
+                fits.append(fit)
+                if _is_past_its_best(errors, looks, settings):
+                    break
+            if enough is not None and enough.is_reached(step, unit * fit):
+                break
         if step == settings.steps:
             break
         above = error * weight
@@ -172,7 +214,7 @@ def _descend(
             speeds[layer] *= momentum
             speeds[layer] -= rate * gradient
             factors[layer] += speeds[layer]
-    return tuple(factors), step, np.array(looks), np.array(errors)
+    return tuple(factors), step, np.array(looks), np.array(errors), np.array(fits)
 
 
 def _decays(seen: Floats, settings: Settings) -> list[Floats]:

@@ -91,6 +91,15 @@ class Records:
         """Samples of all records."""
         return sum(len(one) for one in self.outputs)
 
+    def last(self, most: int) -> "Records":
+        """The end of each record, so that about `most` numbers of outputs are left, or all."""
+        share = most / sum(one.size for one in self.outputs)
+        if share >= 1:
+            return self
+        cuts = [len(one) - max(2, int(share * len(one))) for one in self.outputs]
+        U = [one[cut:] for one, cut in zip(self.measured, cuts, strict=True)]
+        return Records.of(U, [one[cut:] for one, cut in zip(self.outputs, cuts, strict=True)])
+
     @property
     def measured(self) -> list[Floats]:
         """The inputs of each record."""

@@ -1,11 +1,12 @@
 """A polished model at each order, and which order to take."""
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from tacit._progress_bar import Bar, silent_bar
 from tacit.estimators._block_model import BlockModel, from_matrices, simulate
 from tacit.estimators._noise import effective_samples, noise_floor
 from tacit.estimators._polish import RADIUS, Polished, linear_fit, loss_of, polish
@@ -24,7 +25,8 @@ from tacit.estimators._system_starts import (
 
 Floats = np.ndarray
 Start = Callable[[int], Matrices]
-_LOOK, _STEPS = 8, 60  # steps of every start, and of the two best after that
+_LOOK, _STEPS, _FEWER = 8, 60, 20  # steps of every start, of the best and of the second after that
+_ENOUGH, _LAST = 5000, 10  # numbers that most steps see, and the steps that see all
 _POLES = (0.99, 0.9, 0.5, -0.5, -0.9)  # a new one begins at the best of these
 _EVIDENCE = 6.0  # a difference of the criterion that is worth a word (Kass and Raftery, 1995)
 
@@ -40,6 +42,11 @@ class Candidate:
     hankel: Floats
     criterion: float = np.inf
 
+    @property
+    def label(self) -> str:
+        """What tells it apart from the others."""
+        return f"order {self.order}"
+
 
 @dataclass(frozen=True)
 class OrderChoice:
@@ -54,7 +61,8 @@ class OrderChoice:
     floor: float
     effective: float
     best: int  # the order that the criterion alone would take
-    ahead: dict[int, float] = field(default_factory=dict)  # errors of each order on the last third
+    ahead: dict[str, float] = field(default_factory=dict)  # errors on the last third, by label
+    instead_of: str = ""  # the label that had to give way, where one simulates better ahead
 
     @property
     def identifiable(self) -> bool:
@@ -126,16 +134,28 @@ def extended(model: BlockModel, records: Records) -> BlockModel:
 
 
 def candidates(
-    records: Records, orders: Iterable[int], starts: dict[str, Start]
+    records: Records,
+    orders: Sequence[int],
+    starts: dict[str, Start],
+    tell: Bar = silent_bar,
+    only: dict[int, str] | None = None,
 ) -> list[Candidate]:
-    """The best model at each order; each order also starts from the one before it."""
+    """The best model at each order; each order also starts from the one before it.
+
+    `only` names the start to take at each order, which saves time.
+    """
     found: list[Candidate] = []
-    for order in orders:
+    costs = np.cumsum([0, *(1 + order for order in orders)])
+    for place, order in enumerate(orders):
+        tell(float(costs[place] / costs[-1]), f"order {order}")
         given = []
         if found and found[-1].order == order - 1:
             with contextlib.suppress(np.linalg.LinAlgError, ValueError):
                 given = [extended(found[-1].model, records)]
-        one = candidate(order, records, starts, given)
+        some = starts
+        if only is not None:
+            some = {name: start for name, start in starts.items() if name == only.get(order)}
+        one = candidate(order, records, some, given)
         if one is not None:
             found.append(one)
     return found
@@ -154,43 +174,68 @@ def candidate(
             model = as_blocks(start(order), records)
             if model.order == order and model.is_stable(RADIUS):
                 begun.append((name, model))
-    looked = [polish(model, records, steps=_LOOK, name=name) for name, model in begun]
-    looked = sorted((one for one in looked if np.isfinite(one.loss)), key=lambda one: one.loss)
-    ended: list[Polished] = [
-        polish(one.model, records, steps=_STEPS, name=one.start) for one in looked[:2]
-    ]
-    if not ended:
+    best = _polished(begun, records)
+    if best is None:
         return None
-    best = min(ended, key=lambda one: one.loss)
     hankel = hankel_values(as_matrices(best.model, records.inputs))
     return Candidate(order, best.model, best.loss, best.start, hankel)
 
 
-def choose_order(records: Records, tried: list[Candidate], *, seed: int) -> OrderChoice:
-    """The least N′ Σ log RSS + k log N′, with N′ the samples that coloured errors are worth.
+def _polished(begun: list[tuple[str, BlockModel]], records: Records) -> Polished | None:
+    """Every start polished a little, the best to the end, the second with fewer steps.
 
-    Orders whose last Hankel value is below the noise floor are left out: such a state answers to
-    the input by less than the errors would by themselves, whatever else it fits.
+    Of long records a part is enough for that; the last steps see all of it.
     """
+    part = records.last(_ENOUGH)
+    if part is not records:
+        begun = [(name, linear_fit(model, part)) for name, model in begun]
+    looked = [polish(model, part, steps=_LOOK, name=name) for name, model in begun]
+    looked = sorted((one for one in looked if np.isfinite(one.loss)), key=lambda one: one.loss)
+    ended = [
+        polish(one.model, part, steps=steps, name=one.start)
+        for one, steps in zip(looked, (_STEPS, _FEWER), strict=False)
+    ]
+    if not ended:
+        return None
+    best = min(ended, key=lambda one: one.loss)
+    if part is not records:
+        return polish(linear_fit(best.model, records), records, steps=_LAST, name=best.start)
+    if best is not ended[0]:
+        best = polish(best.model, records, steps=_STEPS - _FEWER, name=best.start)
+    return best
+
+
+def judged(records: Records, tried: Sequence[Candidate], worth: float) -> list[Candidate]:
+    """N′ Σ log RSS + k log N′ of each, with N′ = `worth` the samples that the errors are worth."""
     outputs = records.outputs[0].shape[1]
-    finest = min(tried, key=lambda one: one.loss)
-    worth = effective_samples(errors_of(finest.model, records))
-    judged = []
+    found = []
     for one in tried:
         errors = np.concatenate(errors_of(one.model, records))
         power = np.mean(errors**2, axis=0) + 1e-24
         # An order more is a column of C and a row of B, initial states among it.
         count = one.order * (records.driven[0].shape[1] + outputs) + outputs * records.inputs
         value = worth * float(np.sum(np.log(power))) + count * np.log(max(worth, 2.0))
-        judged.append(replace(one, criterion=value))
-    best = min(judged, key=lambda one: one.criterion)
+        found.append(replace(one, criterion=value))
+    return found
+
+
+def choose_order(records: Records, tried: list[Candidate], *, seed: int) -> OrderChoice:
+    """The least criterion, with as many samples as coloured errors are worth.
+
+    Orders whose last Hankel value is below the noise floor are left out: such a state answers to
+    the input by less than the errors would by themselves, whatever else it fits.
+    """
+    finest = min(tried, key=lambda one: one.loss)
+    worth = effective_samples(errors_of(finest.model, records))
+    all_orders = judged(records, tried, worth)
+    best = min(all_orders, key=lambda one: one.criterion)
     floor = noise_floor(records, errors_of(best.model, records), seed=seed)
-    seen = [one for one in judged if one.order == 0 or one.hankel[-1] > floor]
-    chosen = min(seen or judged, key=lambda one: one.criterion)
-    near = [one for one in seen or judged if one.criterion <= chosen.criterion + _EVIDENCE]
+    seen = [one for one in all_orders if one.order == 0 or one.hankel[-1] > floor]
+    chosen = min(seen or all_orders, key=lambda one: one.criterion)
+    near = [one for one in seen or all_orders if one.criterion <= chosen.criterion + _EVIDENCE]
     orders = [one.order for one in near]
     interval = (min(orders), max(orders))
-    return OrderChoice(chosen, tuple(judged), interval, floor, worth, best.order)
+    return OrderChoice(chosen, tuple(all_orders), interval, floor, worth, best.order)
 
 
 def errors_of(model: BlockModel, records: Records) -> list[Floats]:

@@ -1,5 +1,6 @@
 """Matrices in files: wide tables (a row a line) and long ones (row, column, value)."""
 
+import csv
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 
 from tacit._errors import UsageError, shown
 from tacit._files import write_atomically
+from tacit.estimators._text_tables import read_text_table
 
 FORMS = ("auto", "wide", "long")
 _MOST_CELLS = 200_000_000
@@ -32,8 +34,8 @@ class MatrixTable:
     duplicates: int = 0
 
 
-def read_frame(path: str | os.PathLike[str]) -> Any:
-    """The table in a CSV, TSV or Parquet file, as a pandas frame; empty cells are NaN."""
+def read_frame(path: str | os.PathLike[str], *, header: bool | None = None) -> Any:
+    """The table in a text or Parquet file, as a pandas frame; empty cells are NaN."""
     import pandas as pd
 
     file = Path(path)
@@ -42,20 +44,23 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
     try:
         if _is_parquet(file):
             return pd.read_parquet(file).reset_index(drop=True)
-        separator = "\t" if file.suffix.lower() == ".tsv" else ","
-        return pd.read_csv(file, sep=separator, skipinitialspace=True)
+        return read_text_table(file, header=header)
     except ImportError:
         raise UsageError(f"{file}: Parquet needs pyarrow; pip install 'tacit[parquet]'") from None
-    except (ValueError, OSError) as error:  # parser errors and wrong encodings are ValueErrors
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not text in UTF-8: save it in that encoding") from None
+    except (ValueError, OSError, csv.Error) as error:  # wrong encodings are ValueErrors
         reason = " ".join(str(error).split())
         raise UsageError(f"{file} could not be read as a table: {reason}") from None
 
 
-def read_matrix(path: str | os.PathLike[str], *, form: str = "auto") -> MatrixTable:
+def read_matrix(
+    path: str | os.PathLike[str], *, form: str = "auto", header: bool | None = None
+) -> MatrixTable:
     """The matrix in a file, in whichever form it stands there."""
     if form not in FORMS:
         raise UsageError(f"form: received {form!r}, it must be auto, wide or long")
-    frame = read_frame(path)
+    frame = read_frame(path, header=header)
     if frame.empty:
         raise UsageError(f"{path} holds no rows: the first line is taken for a header")
     if form == "auto":
@@ -64,8 +69,13 @@ def read_matrix(path: str | os.PathLike[str], *, form: str = "auto") -> MatrixTa
 
 
 def _looks_long(frame: Any) -> bool:
-    """Three columns, of which the first names something more than once."""
-    return frame.shape[1] == 3 and frame.iloc[:, 0].nunique() < len(frame)
+    """Three columns, of which the first names something more than once, and no number has gaps."""
+    import pandas as pd
+
+    if frame.shape[1] != 3 or frame.iloc[:, 0].nunique() == len(frame):
+        return False
+    names = [frame.iloc[:, place] for place in (0, 1)]
+    return not any(pd.api.types.is_numeric_dtype(one) and one.isna().any() for one in names)
 
 
 def _wide(frame: Any, path: Any) -> MatrixTable:
@@ -119,12 +129,13 @@ def _numbers(column: Any, path: Any) -> np.ndarray:
     import pandas as pd
 
     numbers = pd.to_numeric(column, errors="coerce")
-    wrong = np.asarray(numbers.isna() & column.notna())
+    wrong = np.asarray((numbers.isna() & column.notna()) | np.isinf(numbers.to_numpy(np.float64)))
     if wrong.any():
         place = int(np.argmax(wrong))
         raise UsageError(
             f"{path}, line {place + 2}, column {column.name!r}: received "
-            f"{shown(str(column.iloc[place]))}, it must be a number, or empty where it is missing"
+            f"{shown(str(column.iloc[place]))}, it must be a finite number, or empty where it is "
+            "missing"
         )
     return np.asarray(numbers, dtype=np.float64)
 

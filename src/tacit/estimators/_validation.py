@@ -1,5 +1,6 @@
 """scikit-learn's validation of data, with errors that name the argument."""
 
+import numbers
 from typing import Any
 
 from sklearn.utils.validation import validate_data
@@ -16,3 +17,22 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
         raise TypeError(f"X: {error}") from error
     except (ValueError, OverflowError) as error:
         raise ValueError(f"X: {error}") from error
+
+
+def check_progress(estimator: Any) -> None:
+    """Refuse a `progress` that is neither a flag nor None."""
+    if estimator.progress not in (None, True, False):
+        raise ValueError(
+            f"progress: received {estimator.progress!r}, it must be True, False, or None for a bar "
+            "on a terminal and in a notebook"
+        )
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number, and no flag."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def is_real(value: Any) -> bool:
+    """Whether it is a real number, and no flag."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit._doors import door, text
 from tacit._errors import UsageError, nearest, shown
+from tacit._own_modules import remember_sources
 from tacit.claims import Claim
 from tacit.experiments._parameter import METADATA, Parameter, fixed, swept
 from tacit.store import MOST_CELLS, Variable
@@ -78,6 +79,7 @@ class Experiment(abc.ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        remember_sources(cls.__module__)  # now: a file may be another when its code has a turn
         own = vars(cls)
         words = own.get("__doc__")
         if "source" not in own:

@@ -60,10 +60,10 @@ class Parameter:
             return "one of " + ", ".join(str(choice) for choice in self.choices)
         words = KINDS[self.kind]
         if self.low is not None and self.high is not None:
-            return f"{words} from {self.low} to {self.high}"
+            return f"{words} from {_short(self.low)} to {_short(self.high)}"
         if self.low is not None:
-            return f"{words} of at least {self.low}"
-        return words if self.high is None else f"{words} of at most {self.high}"
+            return f"{words} of at least {_short(self.low)}"
+        return words if self.high is None else f"{words} of at most {_short(self.high)}"
 
     @property
     def _bounded(self) -> str:
@@ -205,3 +205,8 @@ def _field(default: Any, doc: str, *, choices: Collection[Any] | None, **options
     choices = None if choices is None else tuple(choices)
     spec = Parameter(doc=doc, kind=kind, many=many, choices=choices, **options)
     return dataclasses.field(default=default, metadata={METADATA: spec})
+
+
+def _short(end: float) -> str:
+    """The end of a range: 1e-08, 1e12 and not 1000000000000.0, integers as they are."""
+    return f"{end:g}".replace("e+", "e") if isinstance(end, float) else str(end)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         list_experiments,
         results_folder,
     )
+    from tacit.reproduction._missing import words_on_missing
     from tacit.reproduction._more_seeds import TOO_MANY_SEEDS, Effort
     from tacit.reproduction._page_record import page_record
     from tacit.reproduction._reference import (
@@ -69,6 +70,7 @@ __all__ = [
     "results_folder",
     "stored_run",
     "words_on_changes",
+    "words_on_missing",
 ]
 
 _FILES = {
@@ -87,6 +89,7 @@ _FILES = {
         "list_experiments",
         "results_folder",
     ),
+    "_missing": ("words_on_missing",),
     "_more_seeds": ("TOO_MANY_SEEDS", "Effort"),
     "_page_record": ("page_record",),
     "_reference": ("Reference", "in_words", "load_reference", "reference_path"),

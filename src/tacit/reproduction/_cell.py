@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import sys
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from tacit._errors import PLACE
 from tacit.experiments import OUTCOMES, Batch, Experiment
 from tacit.reproduction._fingerprint import fingerprint
 from tacit.reproduction._registry import find_experiment, place_in_own_file
+
+_THIS_PROCESS = uuid.uuid4().hex
 
 
 @dataclass(frozen=True)
@@ -27,22 +30,20 @@ class ExperimentCell:
     version: int
     values: Mapping[str, Any]
     code: str | None = None
+    made_in: str = _THIS_PROCESS
 
     def __call__(self, batch: Batch, fixed: Mapping[str, Any]) -> Mapping[str, Any]:
-        if isinstance(self.experiment, str):
-            kind = _class_at(self.experiment)
-            _free_programs_of_others(kind)
-        else:
-            kind = self.experiment
+        kind = self._kind()
         if kind.version != self.version:
             raise ValueError(
                 f"this worker has version {kind.version} of {kind.id}, the run needs version "
                 f"{self.version}: install the same tacit (or the same file) there"
             )
-        if self.code is not None and fingerprint(kind) not in (self.code, None):
+        if not self._is_same(kind):
             raise ValueError(
-                f"this worker has other code of {kind.id} than the run was started with: install "
-                "the same tacit (or the same file) there, or start the run again"
+                f"this worker has other code of {kind.id} than the run was started with, or cannot "
+                "read it: install the same tacit and the same files there, and start the workers "
+                "and the run again"
             )
         own = {name: batch.values(name) for name in batch.cells[0]}
         try:
@@ -62,9 +63,28 @@ class ExperimentCell:
             raise ValueError(f"outcome: received {wrong}, allowed are {list(OUTCOMES)}")
         return arrays
 
+    def _kind(self) -> type[Experiment]:
+        """The class as it is here; one of a file that was edited since is loaded again."""
+        if not isinstance(self.experiment, str):
+            return self.experiment
+        kind = _class_at(self.experiment)
+        if not self._is_same(kind):
+            _class_at.cache_clear()
+            kind = _class_at(self.experiment)
+        _free_programs_of_others(kind)
+        return kind
+
+    def _is_same(self, kind: type[Experiment]) -> bool:
+        """Whether the code is that of the run, which is what its parts will tell of it."""
+        here = kind is self.experiment and self.made_in == _THIS_PROCESS
+        if self.code is None or here:
+            return True
+        return _code_here(kind) == self.code
+
 
 # Once in each process: what a file's functions have compiled must last from batch to batch.
 _class_at = functools.cache(find_experiment)
+_code_here = functools.cache(fingerprint)
 
 _at_work: list[type[Experiment]] = []
 

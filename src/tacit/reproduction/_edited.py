@@ -5,37 +5,46 @@ code that nobody runs.
 """
 
 import inspect
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Set
 from importlib.machinery import SourceFileLoader
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any
 
 
-def edited_function(module: ModuleType, source: bytes) -> str | None:
-    """The name of a loaded function that the source has otherwise, or no longer; None if none.
+def edited_function(
+    functions: Iterable[FunctionType], sources: Mapping[str | None, bytes]
+) -> FunctionType | None:
+    """The first function that the text of its file has otherwise, or no longer; None if none.
 
     Lines and comments do not count. What another loader has rewritten (pytest's, a checker's of
     types) cannot be compared, nor a function that a program has made.
     """
-    spec = module.__spec__
-    if spec is None or type(spec.loader) is not SourceFileLoader or spec.origin is None:
-        return None
-    written = {
-        code.co_qualname: _content(code)
-        for code in _codes(compile(source, spec.origin, "exec", dont_inherit=True))
-    }
-    for function in _functions(module):
-        code = function.__code__
-        if code.co_filename == spec.origin and written.get(code.co_qualname) != _content(code):
-            return code.co_qualname
+    written: dict[str, dict[str, tuple[Any, ...]]] = {}
+    for function in functions:
+        code, file = function.__code__, function.__code__.co_filename
+        if file not in sources or not _is_plainly_loaded(function.__module__, file):
+            continue
+        if file not in written:
+            compiled = compile(sources[file], file, "exec", dont_inherit=True)
+            written[file] = {inner.co_qualname: _content(inner) for inner in _codes(compiled)}
+        if written[file].get(code.co_qualname) != _content(code):
+            return function
     return None
 
 
-def _functions(module: ModuleType) -> Iterator[FunctionType]:
-    for thing in list(vars(module).values()):
-        own = getattr(thing, "__module__", None) == module.__name__
-        for member in vars(thing).values() if own and inspect.isclass(thing) else (thing,):
-            found = inspect.unwrap(getattr(member, "__func__", member)) if own else None
+def _is_plainly_loaded(module: str, file: str) -> bool:
+    spec = getattr(sys.modules.get(module), "__spec__", None)
+    return spec is not None and type(spec.loader) is SourceFileLoader and spec.origin == file
+
+
+def functions_in(space: Mapping[str, Any], modules: Set[str]) -> Iterator[FunctionType]:
+    """The functions of some modules among names, and those of their classes among them."""
+    for thing in list(space.values()):
+        if getattr(thing, "__module__", None) not in modules:
+            continue
+        for member in list(vars(thing).values()) if inspect.isclass(thing) else (thing,):
+            found = inspect.unwrap(getattr(member, "__func__", member))
             if isinstance(found, FunctionType) and found.__code__.co_name != "<lambda>":
                 yield found
 

@@ -15,6 +15,7 @@ import numpy as np
 from tacit._doors import door, flag, function, having, number, path, text, whole
 from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within, remove_stale
+from tacit._phases import phase
 from tacit.claims import SEED, Claim, DecidedClaims
 from tacit.experiments import OUTCOMES, Experiment
 from tacit.reproduction._cell import ExperimentCell
@@ -23,6 +24,7 @@ from tacit.reproduction._declaration import check_experiment, planned
 from tacit.reproduction._fingerprint import fingerprint
 from tacit.reproduction._kept import keep_other
 from tacit.reproduction._listing import PAGE_FILE, last_result, results_folder
+from tacit.reproduction._missing import words_on_missing
 from tacit.reproduction._more_seeds import (
     BUDGET_SECONDS,
     SEEDS_AT_MOST,
@@ -108,7 +110,7 @@ def reproduce(
     if seeds_at_most < 1:
         raise UsageError(f"seeds_at_most: received {seeds_at_most}, it must be at least 1")
     name, chosen = _chosen(experiment, preset, seeds, overrides)
-    lacking = chosen.missing()
+    lacking = words_on_missing(chosen, preset=name, results=results, fresh=fresh)
     if lacking is not None:
         raise UsageError(f"{chosen.id}: {lacking}")
     plan = planned(chosen, name)
@@ -130,18 +132,19 @@ def reproduce(
         cell = ExperimentCell(by_name or kind, kind.version, values, code)
 
         def sweep(grid: Grid, deadline: float = math.inf) -> SweepSummary:
-            return run_sweep(
-                grid,
-                chosen.constants(),
-                cell,
-                store,
-                variables=plan.variables,
-                coords=plan.coords,
-                code=code,
-                executor=executor,
-                retries=retries,
-                progress=_until(deadline, progress),
-            )
+            with phase("running"):
+                return run_sweep(
+                    grid,
+                    chosen.constants(),
+                    cell,
+                    store,
+                    variables=plan.variables,
+                    coords=plan.coords,
+                    code=code,
+                    executor=executor,
+                    retries=retries,
+                    progress=_until(deadline, progress),
+                )
 
         summary = sweep(chosen.grid())
         dataset = dataset_of(store, plan)
@@ -152,11 +155,14 @@ def reproduce(
         if SEED in plan.axes:
             more = MoreSeeds(chosen, plan, store, dataset, claims, _decided)
             if name == _PAPER if until_decided is None else until_decided:
+                lacking = chosen.missing()  # though every cell is stored
                 more.run(
                     lambda grid, deadline: summary.add(sweep(grid, deadline)),
-                    budget=budget,
+                    budget=budget if lacking is None else 0.0,
                     seeds_at_most=seeds_at_most,
                 )
+                if lacking is not None and more.undecided():
+                    store.warnings.append(f"{chosen.id}: no seeds are added: {lacking}")
             claims, plan = more.claims, more.extended_plan()
             efforts = more.efforts(at_a_time=_at_a_time(executor))
         store.keep_plan(plan)
@@ -343,4 +349,5 @@ def _write(reproduction: Reproduction, store: Store) -> None:
         (PAGE_FILE, f"{page}\n"),
     ):
         write_atomically(reproduction.path / name, words.encode())
-    save_both(reproduction.figure(), reproduction.path / "figure")
+    with phase("drawing"):
+        save_both(reproduction.figure(), reproduction.path / "figure")

@@ -78,15 +78,18 @@ class Exact(CurvesExperiment):
     def _times_panel(self, runs: xarray.Dataset) -> Panel:
         marks: list[Mark] = []
         for colour, target in enumerate(self.target):
-            here, name = runs.sel(target=target), f"ẑ = {target:g}"
-            exact, radius = here["limit_time"].mean("seed"), here["radius"].mean("seed")
-            marks += lines(exact, "g", label=f"{name}: exact", colour=colour)
-            marks += lines(radius, "g", label=f"{name}: radius", colour=colour, style="dotted")
-            third = here["series_end"].mean("seed")
-            marks += lines(third, "g", label=f"{name}: third order", colour=colour, style="dashed")
+            here = runs.sel(target=target)
+            curves = {"limit_time": "solid", "radius": "dotted", "series_end": "dashed"}
+            for name, style in curves.items():
+                label = f"ẑ = {target:g}" if style == "solid" else None
+                mean = here[name].mean("seed")
+                marks += lines(mean, "g", label=label, colour=colour, style=style)
             marks += run_points(here["learning_time"], "g", colour=colour, opacity=0.6)
+        # What a style means is said once, for all colours.
+        for label, style in (("radius", "dotted"), ("end of third order", "dashed")):
+            marks.append(Line([np.nan], [np.nan], label=label, colour="reference", style=style))
         return Panel(
-            f"time to {self.fraction:.0%}, end of third order, radius",
+            f"time to {self.fraction:.0%}, exact",
             Axis("g"),
             Axis("learning time τ", scale="log"),
             marks,

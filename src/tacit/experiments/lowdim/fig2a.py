@@ -111,7 +111,7 @@ class Fig2a(GRUExperiment):
         ]
         few = runs.isel(width=0, seed=slice(PAPER_SEEDS)).sel(iterate="last")
         plain = mean_lines(self.counted(few, "error"), "length", by="teacher", colour=COLOURS)
-        title = f"{AS_IN_THE_PAPER}mean ± deviation of {few.sizes['seed']} seeds"
+        title = f"{AS_IN_THE_PAPER}mean ± deviation, {few.sizes['seed']} seeds"
         plain_axis = Axis("ℓ∞ error after step k", limits=(0, None))
         panels = [Panel(title, k, plain_axis, [rules[0], *plain])]
         for teacher in self.teacher:
@@ -135,16 +135,16 @@ class Fig2a(GRUExperiment):
         loss_axis = Axis("training loss / teacher's power", scale="log")
         one, responses = first.isel(length=0, seed=0), list[Mark]()
         for teacher in self.teacher:
+            colour = COLOURS[teacher]
             for words, name, style in LOOK:
                 y, label = one[name].sel(teacher=teacher), f"{teacher}, {words}"
-                responses.append(
-                    Line(y["step"], y, label=label, colour=COLOURS[teacher], style=style)
-                )
-        loud = first["teacher_rms"].isel(length=0)
-        loud = loud.assign_coords(step=loud["step"] + 1)
+                responses.append(Line(y["step"], y, label=label, colour=colour, style=style))
+        loud = first["teacher_rms"].isel(length=0).assign_coords(step=first["step"] + 1)
         power = median_lines(loud, "step", by="teacher", colour=COLOURS, marker=None)
+        waits = ", a jump for one that waits" if "delay" in self.teacher else ""
+        widths = " and ".join(str(width) for width in self.width)
         return Figure(
-            "GRU students: a knee for teachers that answer at once, a jump for one that waits",
+            f"GRU students: a knee for teachers that answer at once{waits}",
             [
                 *panels,
                 Panel("loss reached", k, loss_axis, [gate, *losses]),
@@ -152,7 +152,7 @@ class Fig2a(GRUExperiment):
                 Panel("what students learn from", step, Axis("rms output on white input"), power),
             ],
             columns=4,
-            caption=f"GRU teachers of {size} units, GRU students of {self.width[0]}, "
+            caption=f"GRU teachers of {size} units, GRU students of {widths}, "
             f"{self.sequences} new sequences in each step, up to {self.steps:,} Adam steps. Error: "
             f"ℓ∞ over the steps k … {self.horizon}, mean over {self.inputs} inputs, relative to "
             "the zero predictor's, of the runs that count. Lines but those of the first panel are "

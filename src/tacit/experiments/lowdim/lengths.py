@@ -260,9 +260,7 @@ class LengthsExperiment(Experiment):
         few = runs.isel(seed=slice(PAPER_SEEDS))
         marks = mean_lines(self.counted(few, "error"), "length", **look)
         y = Axis("extrapolation error (ℓ∞)", scale="symlog", threshold=1e-3, limits=(0, None))
-        return self.panel(
-            f"{AS_IN_THE_PAPER}mean ± deviation of {few.sizes['seed']} seeds", y, marks
-        )
+        return self.panel(f"{AS_IN_THE_PAPER}mean ± deviation, {few.sizes['seed']} seeds", y, marks)
 
 
 def first_panel(figure: Figure) -> Figure:

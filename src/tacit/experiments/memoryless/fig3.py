@@ -174,8 +174,10 @@ class Fig3(Experiment):
             caption=f"Memoryless teacher, w* = {self.weight:g}; student of width {self.width}, "
             f"gradient descent at rate {self.rate:g} or Adam at rate {self.adam_rate:g} on the "
             f"population loss (4) with k = {self.length}, {self.steps:,} steps at most. "
-            f"u = VᵀB (V⁻¹B without symmetry). Values below {FLOOR:g} are drawn there. Last "
-            f"panels: medians over {len(self.seed)} seeds, bands the middle half.",
+            f"u = VᵀB (V⁻¹B without symmetry). Modes of one run; values below {FLOOR:g} are drawn "
+            f"there. Under each panel, medians over {len(self.seed)} seeds: the largest |λ_i u_i|, "
+            f"‖A‖, and the tail, which is the largest |C A^j B| for {self.length} ≤ j < "
+            f"{self.horizon}. Last panels: medians over the seeds, bands the middle half.",
         )
 
     def spectrum_panel(self, runs: xarray.Dataset) -> Panel:
@@ -192,10 +194,9 @@ class Fig3(Experiment):
                 Points(modes, np.maximum(projection, FLOOR), label="|u_i|", colour=1, marker="s"),
             ],
             ours=[product, HorizontalRule(SMALL, label=f"{SMALL:g}")],
-            note=f"one run; over {runs.sizes['seed']}: largest |λ_i u_i| "
-            f"{np.median(runs['slackness']):.1e}, ‖A‖ {np.median(runs['transition_norm']):.1f}, "
-            f"largest |C A^j B| for {self.length} ≤ j < {self.horizon}: "
-            f"{np.median(runs['tail']):.1e} (medians)",
+            note=f"|λ_i u_i| ≤ {np.median(runs['slackness']):.1e}, "
+            f"‖A‖ = {np.median(runs['transition_norm']):.1f}, "
+            f"tail {np.median(runs['tail']):.1e}",
         )
 
     def course_panel(self, runs: xarray.Dataset, name: str, title: str) -> Panel:
@@ -211,7 +212,7 @@ class Fig3(Experiment):
             ends, line = [self.steps / 100, self.steps], [last * 0.01**-0.5, last]
             marks.append(Line(ends, line, label="t^(−1/2)", colour="reference", style="dashed"))
         axes = Axis("step", scale="log"), Axis(title, scale="log")
-        return Panel(f"{title} on the way", *axes, marks)
+        return Panel("along the descent", *axes, marks)
 
 
 def by_entries(method: optax.GradientTransformation) -> optax.GradientTransformation:

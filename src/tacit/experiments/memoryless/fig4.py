@@ -210,7 +210,7 @@ class Fig4(Experiment):
             Points(
                 runs["alpha"].sel(rate=rate).values,
                 np.maximum(values.sel(rate=rate).values, 1e-18),
-                label=f"{label}, rate {rate:g}",
+                label=None if place else label,
                 colour=colour,
                 marker="o^sD"[place % 4],
                 filled=place == 0,
@@ -219,7 +219,9 @@ class Fig4(Experiment):
             for colour, (label, values) in enumerate(series.items(), start=3)
         ]
         axes = Axis("α of the start", limits=(0.0, 1.0)), Axis("value at the end", scale="log")
-        return Panel("what is left at the end", *axes, marks)
+        shapes = zip(("dots", "triangles", "squares", "diamonds"), self.rate, strict=False)
+        note = ", ".join(f"{shape}: rate {rate:g}" for shape, rate in shapes)
+        return Panel("what is left at the end", *axes, marks, note=note)
 
 
 def _norm(matrix: jax.Array) -> jax.Array:
