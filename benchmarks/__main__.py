@@ -10,6 +10,7 @@ BENCHMARKS = (
     "depth_fig10",
     "completion",
     "identification",
+    "checkpoints",
     "own_models",
     "growth",
     "flow_diffeqsolve",

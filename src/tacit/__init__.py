@@ -9,6 +9,7 @@ factorisations. Importing it is quick: each part is imported when it is first us
 - `tacit.theory` predicts the same numbers without training.
 - `tacit.verify("memoryless/lemma3.1")` checks the papers' statements on random instances.
 - `tacit.DeepMatrixCompleter` fills the missing entries of a matrix of your own.
+- `tacit.checkpoints` tells how low-rank a training's change was, and stores it small.
 - `tacit.LinearSystemIdentifier` finds a linear system in measured inputs and outputs.
 - `tacit.regime(layer, problem, rates=...)` says whether a state-space layer or a linear RNN will
   go on beyond its training length.
@@ -23,6 +24,7 @@ from tacit._version import __version__
 
 if TYPE_CHECKING:
     from tacit import (
+        checkpoints,
         descent,
         draw,
         estimators,
@@ -43,6 +45,7 @@ __all__ = [
     "DeepMatrixCompleter",
     "LinearSystemIdentifier",
     "__version__",
+    "checkpoints",
     "descend",
     "descent",
     "draw",

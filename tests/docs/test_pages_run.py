@@ -37,6 +37,7 @@ SHORTER = {
     },
     "own-parts.md": {},
     "precision.md": {},
+    "checkpoints.md": {},
     "claims.md": {},
     "complete.md": {"size=(30, 2)": "size=(8, 2)", "size=(2, 20)": "size=(2, 7)",
                     "DeepMatrixCompleter()": "DeepMatrixCompleter(depth=2, weight_decay=0.0)"},

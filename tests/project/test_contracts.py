@@ -29,7 +29,7 @@ LOWEST = {
     "_own_modules",
 }  # fmt: skip
 BASE = LOWEST | {"_doors", "_progress_bar"}
-TOP = {"reproduction", "estimators", "site", "explore"}
+TOP = {"reproduction", "estimators", "checkpoints", "site", "explore"}
 ARROWS = {
     **{name: set() for name in LOWEST},
     "_doors": LOWEST,
@@ -44,7 +44,8 @@ ARROWS = {
     "statements": BASE | {"measures", "theory", "models", "problems", "descent", "claims"},
     "reproduction": BASE | ENGINE | {"data", "experiments", "statements"},
     "estimators": BASE | ENGINE | {"data", "experiments", "statements"},
-    "site": BASE | ENGINE | {"data", "experiments", "statements", "reproduction", "estimators"},
+    "checkpoints": BASE | ENGINE | {"data", "experiments", "statements"},
+    "site": BASE | ENGINE | {"data", "experiments", "statements", *TOP} - {"site", "explore"},
     "explore": BASE | ENGINE | {"data", "experiments", "statements", *TOP} - {"explore"},
     "cli": BASE | ENGINE | {"data", "experiments", "statements", *TOP},
     "__main__": BASE | ENGINE | {"data", "experiments", "statements", *TOP, "cli"},

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tacit._version import __version__
+from tacit.cli._checkpoint_commands import compress_command, inspect_command, restore_command
 from tacit.cli._explained import INTERRUPTED, explained
 from tacit.cli._options import (
     AsJson,
@@ -382,6 +383,15 @@ app.command("complete")(complete_command)
 
 
 app.command("identify")(identify_command)
+
+
+app.command("inspect")(inspect_command)
+
+
+app.command("compress")(compress_command)
+
+
+app.command("restore")(restore_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -232,8 +232,8 @@ class SSM(StateSpaceExperiment):
             Panel("where the kernel's prediction ends",
                 Axis("change of the kernel, predicted", scale="log"),
                 Axis("distance from the kernel's prediction", scale="log"),
-                [*self.setting_points(ordered, "change", "distance", filled=AS_IS), VerticalRule(LAZY),
-                 VerticalRule(RICH)]),
+                [*self.setting_points(ordered, "change", "distance", filled=AS_IS),
+                 VerticalRule(LAZY), VerticalRule(RICH)]),
         ]  # fmt: skip
         return Figure(
             "State-space models on the map: small C and a moving A, not κ alone",
