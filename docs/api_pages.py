@@ -27,6 +27,7 @@ ROOMS = (
     "claims",
     "draw",
     "sweep",
+    "checkpoints",
     "data",
 )
 

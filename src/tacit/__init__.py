@@ -9,7 +9,10 @@ factorisations. Importing it is quick: each part is imported when it is first us
 - `tacit.theory` predicts the same numbers without training.
 - `tacit.verify("memoryless/lemma3.1")` checks the papers' statements on random instances.
 - `tacit.DeepMatrixCompleter` fills the missing entries of a matrix of your own.
+- `tacit.checkpoints` tells how low-rank a training's change was, and stores it small.
 - `tacit.LinearSystemIdentifier` finds a linear system in measured inputs and outputs.
+- `tacit.regime(layer, problem, rates=...)` says whether a state-space layer or a linear RNN will
+  go on beyond its training length.
 - `tacit.experiments` has what you need to write an experiment of your own, `tacit.reproduction`
   what finds and runs it.
 """
@@ -21,6 +24,7 @@ from tacit._version import __version__
 
 if TYPE_CHECKING:
     from tacit import (
+        checkpoints,
         descent,
         draw,
         estimators,
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
         theory,
     )
     from tacit.descent import descend
-    from tacit.estimators import DeepMatrixCompleter, LinearSystemIdentifier
+    from tacit.estimators import DeepMatrixCompleter, LinearSystemIdentifier, regime
     from tacit.reproduction import reproduce
     from tacit.statements import verify
 
@@ -41,6 +45,7 @@ __all__ = [
     "DeepMatrixCompleter",
     "LinearSystemIdentifier",
     "__version__",
+    "checkpoints",
     "descend",
     "descent",
     "draw",
@@ -49,6 +54,7 @@ __all__ = [
     "measures",
     "models",
     "problems",
+    "regime",
     "reproduce",
     "reproduction",
     "statements",
@@ -60,6 +66,7 @@ _DOORS = {
     "DeepMatrixCompleter": "tacit.estimators",
     "LinearSystemIdentifier": "tacit.estimators",
     "descend": "tacit.descent",
+    "regime": "tacit.estimators",
     "reproduce": "tacit.reproduction",
     "verify": "tacit.statements",
 }

@@ -75,14 +75,24 @@ def read_regular(path: Path, *, most: int) -> bytes:
     return data
 
 
-def parsed_json(data: bytes) -> Any:
-    """What a JSON text says; a `ValueError` if it is none, or would take much memory."""
+def parsed_json(data: bytes, *, unique: bool = False) -> Any:
+    """What a JSON text says; a `ValueError` if it is none, or would take much memory.
+
+    `unique` refuses an object in which a name comes up twice.
+    """
     if data.count(b"[") + data.count(b"{") > _MOST_LISTS or data.count(b",") > _MOST_ENTRIES:
         raise ValueError("it has too many lists or entries")
     try:
-        return json.loads(data)
+        return json.loads(data, object_pairs_hook=_unique if unique else None)
     except RecursionError:
         raise ValueError("its lists are too deep") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a name comes up twice in it")
+    return made
 
 
 def refuse_link(path: Path) -> None:

@@ -1,5 +1,6 @@
-"""A cell of one's own that raises: the line, no second try of what is sure, the record, --pdb."""
+"""A cell of one's own that raises: its line, its record, no second try; --pdb, --profile."""
 
+import json
 import pdb
 from pathlib import Path
 
@@ -53,3 +54,16 @@ def test_pdb_opens_where_the_cell_raised(tacit, monkeypatch):
     refused = tacit(*SMOKE, "--pdb", "--workers", "2")
     assert refused.returncode == 2
     assert "--pdb: received with --workers" in refused.stderr
+
+
+def test_profile_tells_where_the_time_went(tacit):
+    done = tacit(*SMOKE, "--profile", "--json")
+    profile = json.loads(done.stdout)["profile"]
+    assert profile["running"] > 0
+    assert profile["storing"] > 0
+    assert profile["drawing"] > 0
+    words = " ".join(done.stderr.split())
+    assert "tracing 0.0 s, compiling 0.0 s (0 programs), running" in words
+    refused = tacit(*SMOKE, "--profile", "--workers", "2")
+    assert refused.returncode == 2
+    assert "--profile: received with --workers" in refused.stderr

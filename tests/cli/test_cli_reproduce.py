@@ -259,8 +259,8 @@ def test_a_failing_cell_is_a_sentence_and_exit_1(tmp_path: Path):
 WRONG = [
     ([], None),
     (["nonsense"], "nonsense"),
-    (["reproduce"], "give ids or --all"),
-    (["reproduce", "--all", "lowdim/fig1a"], "give ids or --all"),
+    (["reproduce"], "give ids, papers or files, or else --all"),
+    (["reproduce", "--all", "lowdim/fig1a"], "give ids, papers or files, or else --all"),
     (["reproduce", "lowdim/fig1"], "did you mean 'lowdim/fig1a'"),
     (["reproduce", "nothing.py"], "no file 'nothing.py'"),
     (["reproduce", "lowdim/fig1a", "--preset", "quik"], "did you mean 'quick'"),

@@ -37,6 +37,7 @@ SHORTER = {
     },
     "own-parts.md": {},
     "precision.md": {},
+    "checkpoints.md": {},
     "claims.md": {},
     "complete.md": {"size=(30, 2)": "size=(8, 2)", "size=(2, 20)": "size=(2, 7)",
                     "DeepMatrixCompleter()": "DeepMatrixCompleter(depth=2, weight_decay=0.0)"},
@@ -57,6 +58,7 @@ SHORTER = {
     },
     "schedules.md": {"(100, 100, counts=(2000, 3000)": "(6, 6, counts=(18, 24)",
                      "Stop(100_000, loss=1e-10)": "Stop(20, loss=1e-10)"},
+    "ssm.md": {"0.999), 16,": "0.999), 2,", "12, longest=36": "3, longest=5"},
     "verify.md": {},
 }  # fmt: skip
 

@@ -25,13 +25,15 @@ def child(code: str) -> str:
 # What each room may import of the others: the table of the design.
 ENGINE = {"measures", "theory", "models", "problems", "descent", "claims", "store", "sweep", "draw"}
 LOWEST = {
-    "_types", "_errors", "_files", "_version", "_notebook", "_signatures", "_own_modules",
+    "_types", "_errors", "_files", "_version", "_notebook", "_signatures", "_phases",
+    "_own_modules",
 }  # fmt: skip
-BASE = LOWEST | {"_doors"}
-TOP = {"reproduction", "estimators", "site", "explore"}
+BASE = LOWEST | {"_doors", "_progress_bar"}
+TOP = {"reproduction", "estimators", "checkpoints", "site", "explore"}
 ARROWS = {
     **{name: set() for name in LOWEST},
     "_doors": LOWEST,
+    "_progress_bar": LOWEST,
     "measures": BASE,
     "theory": BASE | {"measures"},
     "models": BASE | {"measures"},
@@ -42,7 +44,8 @@ ARROWS = {
     "statements": BASE | {"measures", "theory", "models", "problems", "descent", "claims"},
     "reproduction": BASE | ENGINE | {"data", "experiments", "statements"},
     "estimators": BASE | ENGINE | {"data", "experiments", "statements"},
-    "site": BASE | ENGINE | {"data", "experiments", "statements", "reproduction", "estimators"},
+    "checkpoints": BASE | ENGINE | {"data", "experiments", "statements"},
+    "site": BASE | ENGINE | {"data", "experiments", "statements", *TOP} - {"site", "explore"},
     "explore": BASE | ENGINE | {"data", "experiments", "statements", *TOP} - {"explore"},
     "cli": BASE | ENGINE | {"data", "experiments", "statements", *TOP},
     "__main__": BASE | ENGINE | {"data", "experiments", "statements", *TOP, "cli"},

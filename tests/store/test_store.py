@@ -391,3 +391,12 @@ def test_parts_of_another_state_of_the_experiment_are_named(store):
         store.dataset(axes, {"steps": 3}, VARIABLES, {"horizon": (10, 20)})
     with pytest.raises(ValueError, match=r"\['seed'\] is used twice"):
         store.dataset(axes, {"steps": 3}, {"seed": Variable("seed")}, {})
+
+
+def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    made = Store("~/store", experiment="toy/one", version=1)
+    assert made.path == tmp_path / "store"
+    assert (tmp_path / "store" / "store.json").is_file()
+    assert not (tmp_path / "~").exists()

@@ -2,10 +2,12 @@
 
 import errno
 import importlib.util
+import io
 import json
 import os
 import shutil
 import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -256,3 +258,21 @@ def test_a_version_that_is_too_high_is_told_the_highest(tmp_path):
 def test_lists_without_bounds_are_not_read(text):
     with pytest.raises(ValueError, match=r"too many lists|too deep"):
         parsed_json(text)
+
+
+def test_members_that_lie_inside_each_other_are_not_read(store):
+    """Each is whole and within the file; together they are larger than it."""
+    inner = crafted.zipped([("inner.npy", np.ones(2000))])
+    alone = inner[: inner.index(b"PK\x01\x02")]  # without the directory
+    outer = crafted.zipped([("outer.npy", np.frombuffer(alone, np.uint8))])
+    content = io.BytesIO(outer)
+    with zipfile.ZipFile(io.BytesIO(inner)) as archive:
+        (info,) = archive.infolist()
+    info.header_offset = outer.index(alone[:64])
+    with zipfile.ZipFile(content, "a") as archive:
+        archive.filelist.append(info)
+        archive.comment = b""  # so that the directory is written anew
+    place(store, lambda path: path.write_bytes(crafted.digested(content.getvalue())))
+    again = Store.existing(store.path)
+    assert len(again.parts()) == 1
+    assert "its members are larger than the file" in " ".join(again.warnings)

@@ -52,6 +52,7 @@ CALLS = {
     "descent.coupled_decay": call(
         name="sgd", rate=0.1, decay=1e-4, momentum=0.9, nesterov=False, second=0.999
     ),
+    "descent.keep_programs": call(folder=Fresh(lambda: Path(tempfile.mkdtemp()))),
     "descent.set_progress_place": call(words="batch 1/2"),
     "descent.Checkpoint": call(
         "", {"seconds": "inf"}, "", path=Fresh(lambda: Path(tempfile.mkdtemp()) / "c"), seconds=30.0

@@ -1,9 +1,11 @@
 """Recorded calls of the tools for people's own data."""
 
 import numpy as np
+from calls_models import LAYER, LINEAR
 from recorded import Fresh, call
 
 from tacit.estimators import DeepMatrixCompleter, LinearSystemIdentifier
+from tacit.problems import PopulationLoss
 
 _GAPPED = np.outer([1.0, 2.0, -1.0, 3.0], [2.0, 1.0, -1.0])
 _DRIVE = np.sin(np.arange(30.0) ** 1.5)[:, None]
@@ -34,6 +36,12 @@ CALLS = {
         self=Fresh(_identifier), response=0.5 ** np.arange(12.0)
     ),
     "LinearSystemIdentifier.predict": call(self=Fresh(_identified), X=_DRIVE, state=np.ones(1)),
+    "regime": call(
+        model=LAYER,
+        problem=PopulationLoss.of(LINEAR, 3, longest=5),
+        rates={"A": 0.1, "B": 1.0, "C": 1.0},
+        start=LAYER,
+    ),
     "LinearSystemIdentifier.compare": call(self=Fresh(_identified), held_out=0.3),
 }
 RECORDS = {

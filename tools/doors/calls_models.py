@@ -11,11 +11,17 @@ from tacit.models import (
     DeepFactorisation,
     Dense,
     Diagonal,
+    DiagonalSSM,
     LinearRNN,
+    LRURing,
     RateRNN,
+    Recurrence,
+    RingSpectrum,
     ScaledConv,
     ScaledLinearRNN,
+    SSMStack,
     StackedLSTM,
+    ZeroOrderHold,
     random_linear_rnns,
 )
 
@@ -34,6 +40,9 @@ FACTORS = DeepFactorisation([normal(2, 2), normal(2, 2)])
 RATES = RateRNN(normal(3, 3), normal(3, 1), normal(1, 3), dt=0.5)
 GATED = GRU(normal(6, 1), normal(6, 2), normal(6), normal(2), normal(1, 2))
 INPUTS = normal(5, 1)
+RING = RingSpectrum(normal(3), normal(3), normal(3))
+LAYER = DiagonalSSM(RING, normal(2, 3, 1), normal(2, 1, 3))
+STACK = SSMStack.random(LRURing(), 1, features=2, modes=2, key=KEY)
 
 CALLS = {
     "GRU": call(
@@ -53,6 +62,27 @@ CALLS = {
     "DeepFactorisation.product_singular_values": call(self=FACTORS, balanced=True),
     "Dense": call(matrix=normal(3, 3)),
     "Diagonal": call(eigenvalues=normal(3)),
+    "DiagonalSSM": call(spectrum=RING, B=normal(2, 3, 1), C=normal(2, 1, 3)),
+    "DiagonalSSM.impulse_response": call(self=LAYER, length=4),
+    "DiagonalSSM.simulate": call(self=LAYER, inputs=INPUTS, scan=Recurrence()),
+    "DiagonalSSM.hankel_singular_values": call(self=LAYER, length=5),
+    "DiagonalSSM.random": call(
+        start=LRURing(), modes=3, inputs=1, outputs=1, scale=0.1, dtype=np.float64, key=KEY
+    ),
+    "DiscretisedSpectrum": call(
+        log_decay=normal(3), frequency=normal(3), log_step=normal(1), rule=ZeroOrderHold()
+    ),
+    "GLU": call(weight=normal(2, 2), bias=normal(2)),
+    "LRURing": call(r_min=0.1, r_max=0.9, max_phase=3.0, normalised=True),
+    "PlainSpectrum": call(real=normal(3), imag=normal(3)),
+    "RingSpectrum": call(log_decay=normal(3), phase=normal(3), log_gain=normal(3)),
+    "S4DInv": call(rule=ZeroOrderHold(), step_min=0.01, step_max=0.1),
+    "S4DLin": call(rule=ZeroOrderHold(), step_min=0.01, step_max=0.1),
+    "SSMStack.random": call(
+        start=LRURing(), layers=1, features=2, modes=2, inputs=1, outputs=1, scale=0.1,
+        gated=True, dtype=np.float64, key=KEY,
+    ),
+    "SSMStack.simulate": call(self=STACK, inputs=INPUTS, scan=Recurrence()),
     "LinearRNN": call(transition=Diagonal(normal(3)), B=normal(3, 1), C=normal(1, 3)),
     "LinearRNN.impulse_response": call(self=LINEAR, length=4),
     "LinearRNN.response_jacobian": call(self=LINEAR, length=4),
@@ -120,7 +150,19 @@ CALLS = {
 }  # fmt: skip
 CALLS = {f"models.{name}": made for name, made in CALLS.items()}
 RECORDS = {
+    "models.AbstractDiscretisation": "abstract",
+    "models.AbstractGate": "abstract",
+    "models.AbstractScan": "abstract",
+    "models.AbstractSpectrum": "abstract",
+    "models.AbstractStart": "abstract",
     "models.AbstractTransition": "abstract",
+    "models.AssociativeScan": "takes no arguments",
+    "models.Bilinear": "takes no arguments",
+    "models.GELU": "takes no arguments",
+    "models.Recurrence": "takes no arguments",
+    "models.SSMBlock": "made by SSMStack.random",
+    "models.SSMStack": "made by SSMStack.random",
+    "models.ZeroOrderHold": "takes no arguments",
     "models.Arithmetic": "a choice of dtypes, as it is",
     "models.BatchNorm": "part of a network of image_network",
     "models.ReLUNet": "made by image_network",

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from calls_models import FACTORS, KEY, LINEAR, RATES, SCALED, normal
+from calls_models import FACTORS, KEY, LAYER, LINEAR, RATES, SCALED, normal
 from recorded import Fresh, call
 
 from tacit import problems
@@ -29,6 +29,9 @@ IMAGES = problems.Images.of(
 )  # fmt: skip
 
 
+ONE_RATE = {"A": 0.1, "B": 1.0, "C": 1.0}
+
+
 def _rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
@@ -38,6 +41,12 @@ def _teacher(*, key: jax.Array) -> object:
 
 
 CALLS = {
+    "RatedResponse.of": call(
+        model=LAYER, target=normal(4), length=3, rates=ONE_RATE, adaptive=False
+    ),
+    "lazy_prediction": call(
+        model=LAYER, target=normal(4), length=3, rates=ONE_RATE, centred=False
+    ),
     "CentredResponse.of": call(
         target=normal(4), start=normal(4), length=3, gamma=0.5, w_rate=1.0
     ),
@@ -167,6 +176,9 @@ CALLS = {
 }  # fmt: skip
 CALLS = {f"problems.{name}": made for name, made in CALLS.items()}
 RECORDS = {
+    "problems.LazyPrediction": "what lazy_prediction returns",
+    "problems.RatedResponse": "made by RatedResponse.of",
+    "problems.predict_lanes": "lazy_prediction of what an experiment has stacked",
     "problems.Images": "made by Images.of",
     "problems.CentredResponse": "made by CentredResponse.of",
     "problems.Seeded": "a model and its number, as they are",

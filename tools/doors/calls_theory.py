@@ -152,6 +152,20 @@ CALLS = {
         target=RESPONSE, length=3, nu_w=0.5, level=0.5, goal=2e-3, largest=30.0
     ),
     "regimes.first_correction": call(target=RESPONSE, length=3, nu_w=0.5),
+    "regimes.lazy_fit": call(
+        parts={"A": np.eye(4), "C": np.eye(4)}, rates={"A": 0.1, "C": 1.0}, gap=RESPONSE[:3]
+    ),
+    "regimes.rated_kernel": call(
+        parts={"A": np.eye(4), "C": np.eye(4)}, rates={"A": 0.1, "C": 1.0}
+    ),
+    "regimes.ssm_kernel_parts": call(
+        "", dict.fromkeys(
+            ("eigenvalues", "input_map", "output_map", "factor", "by_eigenvalue", "by_factor"),
+            "complex",
+        ), "",
+        eigenvalues=np.array([0.5, 0.3j]), input_map=np.ones((2, 1)), output_map=np.ones((1, 2)),
+        length=3, factor=np.ones(2), by_eigenvalue=np.eye(2), by_factor=np.zeros((2, 2)),
+    ),
     "regimes.kappa": call(
         "", None, "where a lag has no weight", target=RESPONSE, gamma0=0.5, length=3, nu_w=0.5,
         nu_f=1.0, nu_c=1.0,
@@ -183,7 +197,7 @@ RECORDS = {
         "kernel.LearningCurve", "kernel.Moments", "kernel.RecurrentKernel",
         "lowdim.Atoms", "lowdim.ExtrapolationBound", "lowdim.MomentRange", "lowdim.Student",
         "memoryless.CyclicCounterexample", "memoryless.Gradients",
-        "memoryless.NearZeroLossCounterexample", "regimes.WideFlow",
+        "memoryless.NearZeroLossCounterexample", "regimes.LazyFit", "regimes.WideFlow",
     )
 } | {
     "theory.connectivity.DecomposedNetwork": "made by DecomposedNetwork.of",

@@ -12,7 +12,7 @@ ROOMS = (
     )),
     *(f"tacit.{room}" for room in (
         "measures", "models", "problems", "problems.tasks", "descent", "claims", "draw", "data",
-        "store", "sweep", "experiments",
+        "store", "sweep", "experiments", "checkpoints",
     )),
 )  # fmt: skip
 

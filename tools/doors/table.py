@@ -1,5 +1,6 @@
 """All recorded calls, and the public names that need none, with the reason."""
 
+import calls_checkpoints
 import calls_descent
 import calls_estimators
 import calls_measures
@@ -9,6 +10,7 @@ import calls_results
 import calls_theory
 
 _ROOMS = (
+    calls_checkpoints,
     calls_descent,
     calls_estimators,
     calls_models,

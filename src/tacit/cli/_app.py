@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tacit._version import __version__
+from tacit.cli._checkpoint_commands import compress_command, inspect_command, restore_command
 from tacit.cli._explained import INTERRUPTED, explained
 from tacit.cli._options import (
     AsJson,
@@ -167,6 +168,9 @@ def reproduce_command(
     debug: Annotated[
         bool, typer.Option("--pdb", help="Open the debugger where an experiment raises.")
     ] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Tell where the time went, and count programs.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Run experiments, decide their claims, draw their figures.
@@ -192,6 +196,7 @@ def reproduce_command(
         compare=compare,
         dry_run=dry_run,
         debug=debug,
+        profile=profile,
         as_json=as_json,
     )
 
@@ -378,6 +383,15 @@ app.command("complete")(complete_command)
 
 
 app.command("identify")(identify_command)
+
+
+app.command("inspect")(inspect_command)
+
+
+app.command("compress")(compress_command)
+
+
+app.command("restore")(restore_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

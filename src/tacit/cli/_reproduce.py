@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit._files import NO_SPACE, FileKindError
+from tacit._files import NO_SPACE
 from tacit.cli._console import open_console, tell
 from tacit.cli._debugger import Debugged, open_debugger
 from tacit.cli._explained import INTERRUPTED
 from tacit.cli._narrator import Narrator, say
+from tacit.cli._pages import Pages
 from tacit.cli._telling import tell_run
 from tacit.experiments import Experiment, UsageError, accelerated
 from tacit.reproduction import (
@@ -33,6 +34,7 @@ from tacit.reproduction import (
     results_folder,
     words_on_missing,
 )
+from tacit.reproduction._profile import profiled, whole_words
 from tacit.store import Store, StoreError, WriteError, write_atomically
 from tacit.sweep import (
     ProcessWorkers,
@@ -66,6 +68,7 @@ class Request:
     compare: bool
     alone: bool = True
     debug: bool = False
+    profile: bool = False
 
     def missing(self, kind: type[Experiment]) -> str | None:
         """What the experiment needs and this machine lacks, in words."""
@@ -81,6 +84,21 @@ class Request:
         progress: "Narrator | None",
     ) -> dict[str, Any]:
         """Run one experiment, tell what came out, and give its record."""
+        if not self.profile:
+            return self._run(kind, console, executor, progress)
+        with profiled() as profile:
+            record = self._run(kind, console, executor, progress)
+        if "skipped" not in record:
+            tell(console, profile.words())
+        return {**record, "profile": profile.to_dict()}
+
+    def _run(
+        self,
+        kind: type[Experiment],
+        console: "Console",
+        executor: Executor | None,
+        progress: "Narrator | None",
+    ) -> dict[str, Any]:
         tell(console, f"{kind.id} · {self.preset} · {kind.summary}", indent=0, style="bold")
         if (words := self.missing(kind)) is not None:
             tell(console, f"skipped: {words}")
@@ -154,6 +172,7 @@ def run(
     compare: bool,
     dry_run: bool = False,
     debug: bool = False,
+    profile: bool = False,
     as_json: bool,
 ) -> int:
     """Run the experiments; wrong use is found before the first begins."""
@@ -163,6 +182,11 @@ def run(
         raise UsageError(
             "--pdb: received with --workers, --scheduler or --all, but the debugger needs the "
             "experiment in this process: leave them out"
+        )
+    if profile and (workers is not None or scheduler is not None):
+        raise UsageError(
+            "--profile: received with --workers or --scheduler, but the clocks need each "
+            "experiment in one process: leave them out; with --all each has one"
         )
     request = Request(
         preset,
@@ -176,6 +200,7 @@ def run(
         seeds_at_most,
         compare,
         debug=debug,
+        profile=profile,
     )
     chosen = _chosen(ids, every, preset)
     request = replace(request, alone=len(chosen) == 1)
@@ -215,6 +240,8 @@ def run(
         return INTERRUPTED
     tell(console, f"claims and figures: {pages.write()}", indent=0)
     ordered = [records[kind.id] for kind in chosen]
+    if profile and len(ordered) > 1:
+        tell(console, f"all: {whole_words(ordered)}", indent=0)
     if as_json:
         print(
             json.dumps(ordered[0] if len(ordered) == 1 else _several(ordered), ensure_ascii=False)
@@ -284,31 +311,6 @@ def _every(preset: str) -> list[type[Experiment]]:
         if kind not in chosen:
             print(f"tacit: left out: {kind.id} has no preset {preset!r}", file=sys.stderr)
     return chosen or kinds
-
-
-class Pages:
-    """The pages of the results, which grow while a long run goes on."""
-
-    def __init__(self, folder: Path, *, several: bool) -> None:
-        self._folder, self._several = folder, several
-
-    def update(self, experiment: str) -> None:
-        """Show what an experiment has written, unless it is the only one and the end is near."""
-        if self._several:
-            self.write(only=experiment)
-
-    def write(self, only: str | None = None) -> Path:
-        """Write the pages; what they have to leave out is said at the end, once."""
-        from tacit.site import write_report
-
-        def on_skip(path: Path, reason: str) -> None:
-            if only is None:
-                say(f"skipped {path}: {reason}")
-
-        try:
-            return write_report(self._folder, only=only, on_skip=on_skip)
-        except FileKindError as error:
-            raise UsageError(f"results: {error}") from None
 
 
 def _kept(folder: Path, experiment: str) -> str:

@@ -12,6 +12,7 @@ from tacit.descent._drawn_gradient import DrawnGradient
 from tacit.descent._first_below import FirstBelow
 from tacit.descent._flow import Downhill, FlowState, GradientFlow
 from tacit.descent._gauss_newton import GaussNewton
+from tacit.descent._kept_programs import keep_programs
 from tacit.descent._lanes import Lanes, lane_keys
 from tacit.descent._levenberg_marquardt import LevenbergMarquardt
 from tacit.descent._log_steps import log_spaced_steps
@@ -74,6 +75,7 @@ __all__ = [
     "cosine",
     "coupled_decay",
     "descend",
+    "keep_programs",
     "lane_keys",
     "log_spaced_steps",
     "run_schedule",

@@ -28,7 +28,7 @@ from tacit.descent._checks import (
 from tacit.descent._flow import GradientFlow
 from tacit.descent._lanes import Lanes, is_array
 from tacit.descent._loop import Batch, first_rows, run_lanes
-from tacit.descent._method import AbstractMethod, as_method
+from tacit.descent._method import AbstractMethod, OptaxMethod, as_method
 from tacit.descent._problem import LossOrProblem
 from tacit.descent._programs import static_kind
 from tacit.descent._progress import progress_bar
@@ -115,9 +115,9 @@ def descend(
     - `checkpoint`: a file from which a descent that was killed goes on; see `Checkpoint`.
     - `progress`: a bar on standard error; None shows it when that is a terminal.
 
-    A lane's result does not depend on the lanes beside it; a flow's, and that of a model of more
-    than 8,192 parameters that runs alone, may differ in its last bits. Precision is that of the
-    arrays.
+    A lane's result does not depend on the lanes beside it; a flow's, that of a plain loss function,
+    and that of a model of more than 8,192 parameters that runs alone, may differ in its last bits.
+    Precision is that of the arrays.
     """
     own_problems = isinstance(loss_or_problem, Lanes)
     problem = as_problem(loss_or_problem.tree if own_problems else loss_or_problem)
@@ -153,6 +153,7 @@ def descend(
         problem_axis=0 if own_problems else None,
         watch_gradient=stop.gradient > 0,
         patience=stop.patience,
+        ends_early=_ends_early(stepper, stop),
     )
     limits = {
         "steps": jax.device_put(np.int32(stop.steps)),
@@ -172,6 +173,14 @@ def descend(
             keeper = keeper_of(checkpoint, params, own, batch.hyperparameters, limits, steps)
             builder, statistics = run_lanes(batch, rows, limits, steps, times, show, keeper)
         return builder.result(lanes, record, statistics, single=single)
+
+
+def _ends_early(method: AbstractMethod, stop: Stop) -> bool:
+    """Whether a lane may end before its budget without having diverged."""
+    asked = (
+        stop.gradient > 0 or stop.patience is not None or np.any(np.asarray(stop.loss) > -np.inf)
+    )
+    return bool(asked) or not isinstance(method, OptaxMethod)
 
 
 def _timed(

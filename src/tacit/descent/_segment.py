@@ -11,9 +11,10 @@ import jax.numpy as jnp
 from tacit._types import Array, PRNGKeyArray, PyTree
 from tacit.descent._by_value import ByValue
 from tacit.descent._method import AbstractMethod, choose
-from tacit.descent._objective import Objective, counts_steps
+from tacit.descent._objective import LossFunction, Objective, counts_steps
 from tacit.descent._programs import run_compiled
 from tacit.descent._record import Measure
+from tacit.descent._small_products import with_small_products
 from tacit.descent._stop import Outcome
 
 ROUND = 64  # steps of a block of lanes before the next has its turn
@@ -59,10 +60,16 @@ class Program(eqx.Module):
     problem_axis: int | None = eqx.field(static=True)
     watch_gradient: bool = eqx.field(static=True)
     patience: int | None = eqx.field(static=True)
+    ends_early: bool = eqx.field(static=True, default=True)  # a goal, say; not that one diverges
 
     @property
     def _axes(self) -> LaneInputs:
         return LaneInputs(problem=self.problem_axis, frozen=0, key=0, rate=0, goal=0)  # type: ignore[arg-type]
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the loss is a user's bare function; problems of ours know their products."""
+        return isinstance(self.problem_rest, LossFunction)
 
     def objective(self, inputs: LaneInputs, clock: Array) -> Objective:
         """One lane's objective at a step; fresh data come from the lane's key and the step."""
@@ -165,8 +172,11 @@ class Program(eqx.Module):
         the program's shape.
         """
         look = jax.vmap(self.look, in_axes=(0, self._axes, None))
-        size = block_size(lanes)
-        go = self._together if size == lanes.status.size else self._in_blocks
+        go = self._in_blocks
+        if block_size(lanes) == lanes.status.size:
+            go = self._together
+        elif self._plain and not self.ends_early and even_size(lanes) is not None:
+            go = self._in_even_blocks
 
         def to_next(
             carry: tuple[Lane, Array], pause: tuple[Array, Array]
@@ -194,12 +204,40 @@ class Program(eqx.Module):
     ) -> tuple[Lane, Array]:
         """All lanes side by side, until `stop` or until the last has ended."""
         step = jax.vmap(self.step, in_axes=(0, self._axes, None, None))
+        if self._plain and jax.default_backend() == "cpu":
+            step = with_small_products(step)
 
         def body(carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
             lanes, clock = carry
             return step(lanes, inputs, clock, limits), clock + 1
 
         return jax.lax.while_loop(_unfinished(stop), body, (lanes, clock))
+
+    def _in_even_blocks(
+        self, lanes: Lane, clock: Array, inputs: LaneInputs, limits: dict[str, Array], stop: Array
+    ) -> tuple[Lane, Array]:
+        """The same for lanes that all use up their budget: blocks that follow each other in memory.
+
+        They need neither be looked up nor sorted, which saves a sixth of the compilation.
+        """
+        size = even_size(lanes)
+        assert size is not None  # `run` asks first
+        blocks = lanes.status.size // size
+
+        def one_block(index: Array, carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
+            lanes, latest = carry
+
+            def take(leaf: Array) -> Array:
+                return jax.lax.dynamic_slice_in_dim(leaf, index * size, size)
+
+            def put(whole: Array, part: Array) -> Array:
+                return jax.lax.dynamic_update_slice_in_dim(whole, part, index * size, 0)
+
+            block = jax.tree.map(take, lanes)
+            block, now = self._together(block, clock, self._taken(inputs, take), limits, stop)
+            return jax.tree.map(put, lanes, block), jnp.maximum(latest, now)
+
+        return jax.lax.fori_loop(0, blocks, one_block, (lanes, clock))
 
     def _in_blocks(
         self, lanes: Lane, clock: Array, inputs: LaneInputs, limits: dict[str, Array], stop: Array
@@ -265,6 +303,13 @@ def block_size(lanes: Lane) -> int:
         size = min(BLOCK_NUMBERS // max(numbers, 1), 64)
     blocks = -(-count // size)
     return -(-count // blocks)
+
+
+def even_size(lanes: Lane) -> int | None:
+    """A number of lanes near `block_size` that divides them all; None if there is none."""
+    count, size = lanes.status.size, block_size(lanes)
+    sizes = [near for near in range(size // 2, size + size // 4 + 1) if near and count % near == 0]
+    return min(sizes, key=lambda near: abs(near - size)) if sizes else None
 
 
 def _unfinished(stop: Array) -> Callable[[tuple[Lane, Array]], Array]:

@@ -157,7 +157,7 @@ class ConjugatePairs(AbstractTransition):
         return _rotate(self.real[:, None], -self.imag[:, None], state)
 
     def _krylov(self, vectors: Array, length: int) -> Array:
-        real, imag = _complex_powers(self.real, self.imag, length)
+        real, imag = complex_powers(self.real, self.imag, length)
         return jax.vmap(_rotate, in_axes=(0, 0, None))(real[..., None], imag[..., None], vectors)
 
     def _response(self, input_map: Array, output_map: Array, length: int) -> Array:
@@ -167,7 +167,7 @@ class ConjugatePairs(AbstractTransition):
             b1, b2, c1, c2 = b[0::2], b[1::2], c[0::2], c[1::2]
             return jnp.concatenate([c1 * b1 + c2 * b2, c2 * b1 - c1 * b2])
 
-        powers = jnp.concatenate(_complex_powers(self.real, self.imag, length), axis=1)
+        powers = jnp.concatenate(complex_powers(self.real, self.imag, length), axis=1)
         return _moments(powers, input_map, output_map, weights)
 
     @classmethod
@@ -201,7 +201,7 @@ def _real_powers(values: Float[Array, " d"], length: int) -> Float[Array, "lengt
 
 
 @functools.partial(jax.jit, static_argnames="length")
-def _complex_powers(
+def complex_powers(
     real: Float[Array, " m"], imag: Float[Array, " m"], length: int
 ) -> tuple[Float[Array, "length m"], Float[Array, "length m"]]:
     def multiply(

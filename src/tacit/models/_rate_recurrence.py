@@ -27,6 +27,7 @@ import jax
 import jax.numpy as jnp
 
 from tacit._types import Array, Float
+from tacit.models import _rate_kernel
 
 Nonlinearity = Callable[[Array], Array]
 
@@ -99,7 +100,15 @@ def _readouts_backward(
 ) -> tuple[Array, Array, Array, Array]:
     W_out, recurrent = kept
     values = recurrent[-1]
-    by_W, by_W_in, by_inputs = _adjoint(nonlinearity, dt, recurrent, *_spread(by_outputs, W_out))
+    if _as_a_kernel(nonlinearity, W_out.T, values, W_out.shape[0]):
+        first, later = _rate_kernel.backward(
+            SLOPES[nonlinearity], dt, recurrent[0], values, by_outputs, W_out
+        )
+        by_W, by_W_in, by_inputs = _gathered(nonlinearity, dt, recurrent, first, later)
+    else:
+        by_W, by_W_in, by_inputs = _adjoint(
+            nonlinearity, dt, recurrent, *_spread(by_outputs, W_out)
+        )
     return by_W, by_W_in, _channels_by_units(by_outputs, values), by_inputs
 
 
@@ -110,6 +119,8 @@ def _run(
     nonlinearity: Nonlinearity, dt: float, W: Array, W_in: Array, inputs: Array, *, keep: bool
 ) -> tuple[Array | None, Array]:
     """x_1 … x_T, if they are to be kept, and φ of them."""
+    if not keep and _as_a_kernel(nonlinearity, W, inputs, inputs.shape[2]):
+        return None, _rate_kernel.forward(nonlinearity, dt, W, W_in, inputs)
     transposed = W.T
     taken, drive = _spread(inputs, W_in.T)
 
@@ -131,7 +142,7 @@ def _adjoint(
     by_rate: Callable[[Array], Array],
 ) -> tuple[Array, Array, Array]:
     """Derivatives by W, W_i and the inputs; `by_rate` makes g_k of what is `given` for step k."""
-    W, W_in, inputs, states, values = kept
+    W, _, _, states, values = kept
 
     def slope(here: Array) -> Array:
         if states is None:
@@ -148,6 +159,18 @@ def _adjoint(
     first, later = jax.lax.scan(
         step, nothing, (seen, given), reverse=True, unroll=_TOGETHER
     )  # a_0, and a_{k+1} for every k
+    return _gathered(nonlinearity, dt, kept, first, later)
+
+
+def _gathered(
+    nonlinearity: Nonlinearity,
+    dt: float,
+    kept: tuple[Array, Array, Array, Array | None, Array],
+    first: Array,
+    later: Array,
+) -> tuple[Array, Array, Array]:
+    """Derivatives by W, W_i and the inputs, from a_0 and a_{k+1} for every step k."""
+    W, W_in, inputs, _, values = kept
     size = W.shape[0]
     by_W = later.reshape(-1, size).T @ values.reshape(-1, size)
     by_W += jnp.sum(first, axis=0)[:, None] * nonlinearity(jnp.zeros(size, W.dtype))
@@ -155,6 +178,11 @@ def _adjoint(
     by_W_in = _channels_by_units(following, later) + inputs[0].T @ first
     by_inputs = jnp.concatenate([first[None], later[:-1]]) @ W_in
     return dt * by_W, dt * by_W_in.T, dt * by_inputs
+
+
+def _as_a_kernel(nonlinearity: Nonlinearity, W: Array, steps: Array, channels: int) -> bool:
+    """Whether a loop runs as one GPU kernel: where φ(0) = 0 and the slope follows from φ."""
+    return nonlinearity in SLOPES and _rate_kernel.serves(W, steps, channels)
 
 
 def _spread(

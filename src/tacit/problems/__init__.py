@@ -11,6 +11,7 @@ from tacit.problems._lag_weights import (
     half_population_loss,
     weighted_population_loss,
 )
+from tacit.problems._lazy_prediction import LazyPrediction, lazy_prediction, predict_lanes
 from tacit.problems._linear_data import LinearDataLoss, LinearSampledLoss, second_moment_root
 from tacit.problems._masked_targets import MaskedTargets
 from tacit.problems._memoryless_teachers import linear_teacher, memoryless_teacher
@@ -23,6 +24,7 @@ from tacit.problems._random_sequences import (
     random_rnn_response,
     with_noise,
 )
+from tacit.problems._rated_response import RatedResponse
 from tacit.problems._rational_teacher import rational_teacher
 from tacit.problems._response_loss import ResponseLoss, response
 from tacit.problems._seeded_completion import SeededCompletion
@@ -52,6 +54,7 @@ __all__ = [
     "FlipFlop",
     "ImageBatches",
     "Images",
+    "LazyPrediction",
     "LinearDataLoss",
     "LinearSampledLoss",
     "Mante",
@@ -59,6 +62,7 @@ __all__ = [
     "MatrixCompletion",
     "Pattern",
     "PopulationLoss",
+    "RatedResponse",
     "ResponseLoss",
     "Romo",
     "SampledLoss",
@@ -80,6 +84,7 @@ __all__ = [
     "filter_sequences",
     "gaussian_weights",
     "half_population_loss",
+    "lazy_prediction",
     "linear_teacher",
     "low_rank_matrix",
     "lying_teacher",
@@ -87,6 +92,7 @@ __all__ = [
     "mode_response",
     "named_teacher",
     "outputs",
+    "predict_lanes",
     "random_rnn_response",
     "random_spectrum",
     "random_unbalanced_teacher",

@@ -15,6 +15,7 @@ import numpy as np
 from tacit._doors import door, flag, function, having, number, path, text, whole
 from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within, remove_stale
+from tacit._phases import phase
 from tacit.claims import SEED, Claim, DecidedClaims
 from tacit.experiments import OUTCOMES, Experiment
 from tacit.reproduction._cell import ExperimentCell
@@ -131,18 +132,19 @@ def reproduce(
         cell = ExperimentCell(by_name or kind, kind.version, values, code)
 
         def sweep(grid: Grid, deadline: float = math.inf) -> SweepSummary:
-            return run_sweep(
-                grid,
-                chosen.constants(),
-                cell,
-                store,
-                variables=plan.variables,
-                coords=plan.coords,
-                code=code,
-                executor=executor,
-                retries=retries,
-                progress=_until(deadline, progress),
-            )
+            with phase("running"):
+                return run_sweep(
+                    grid,
+                    chosen.constants(),
+                    cell,
+                    store,
+                    variables=plan.variables,
+                    coords=plan.coords,
+                    code=code,
+                    executor=executor,
+                    retries=retries,
+                    progress=_until(deadline, progress),
+                )
 
         summary = sweep(chosen.grid())
         dataset = dataset_of(store, plan)
@@ -347,4 +349,5 @@ def _write(reproduction: Reproduction, store: Store) -> None:
         (PAGE_FILE, f"{page}\n"),
     ):
         write_atomically(reproduction.path / name, words.encode())
-    save_both(reproduction.figure(), reproduction.path / "figure")
+    with phase("drawing"):
+        save_both(reproduction.figure(), reproduction.path / "figure")

@@ -42,6 +42,7 @@ from tacit._files import (
     sync_folder,
     write_atomically,
 )
+from tacit._phases import counted_as
 from tacit.store import _accepted, _part, _results
 from tacit.store._accepted import ACCEPTED
 from tacit.store._archive import MOST_BYTES
@@ -312,6 +313,7 @@ class Store:
         arrays=instance(Mapping),
         provenance=instance(Mapping),
     )
+    @counted_as("storing")
     def add(
         self,
         cells: Sequence[Mapping[str, Any]],
@@ -447,6 +449,7 @@ class Store:
 
     # Out
 
+    @counted_as("storing")
     def dataset(
         self,
         axes: Mapping[str, Sequence[Any]],
@@ -463,6 +466,7 @@ class Store:
         """
         return build_dataset(self, axes, fixed, variables, coords, attrs or {})
 
+    @counted_as("storing")
     def keep_plan(self, plan: Plan) -> None:
         """Write down what is asked of the store, for `plan` and `consolidate`."""
         self._must_be_writable()
@@ -490,6 +494,7 @@ class Store:
         """How many cells of a plan are done, missing and failed, and how they ended."""
         return status_of(self, plan)
 
+    @counted_as("storing")
     def consolidate(self, plan: Plan) -> Path:
         """Write the cells of a plan to `results.zarr` for `xarray.open_zarr`; returns its path.
 

@@ -5,6 +5,7 @@ They are derived in the docstrings of the functions named by `place`.
 
 # Importing a topic registers its statements.
 from tacit.statements.ours import (
+    group_rates,
     kernel,
     lazy,
     linear,
@@ -14,6 +15,7 @@ from tacit.statements.ours import (
 )
 
 __all__ = [
+    "group_rates",
     "kernel",
     "lazy",
     "linear",

@@ -1,0 +1,249 @@
+"""regimes/ssm (ours): diagonal state-space models on the map of kernel and rich regimes.
+
+The comparison: the error beyond k of state-space students at three published starts, against the
+scale of C, the rate of A relative to the rest, the width and k; and what their tangent kernel at
+the start, with the groups' rates as weights, says without training: where flow would end if the
+kernel stood still, κ, and by how much the kernel would change on the way. Beside them stands an
+infinitely wide linear RNN on the same teacher at the same κ. Students are trained by gradient flow
+as they are, and with their response at the start subtracted, as the linear RNNs of the map are.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray
+
+from tacit.descent import GaussNewton, GradientFlow, Lanes, Stop, descend
+from tacit.draw import Axis, Figure, Heatmap, HorizontalRule, Line, Panel, VerticalRule
+from tacit.experiments import Batch, Claims, fixed, swept
+from tacit.experiments.regimes.state_space import (
+    LONGEST,
+    NAMES,
+    PLACE,
+    STARTS,
+    StateSpaceExperiment,
+    hankel_rank,
+    linear_errors,
+    rank_correlation,
+    teacher_response,
+)
+from tacit.problems import predict_lanes
+from tacit.store import Variable
+
+LARGE, USUAL, SMALL = 4.0, 1.0, 0.01  # scales of C
+AS_IS, CENTRED = "as it is", "centred"
+KAPPAS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # at which the linear RNN is computed
+LAZY, RICH = 0.1, 1.0  # changes of the kernel, predicted, with room between
+SATURATES = (
+    "the distance saturates where the kernel has turned, at 0.7 from a change of 0.3 on, and is "
+    "0.2 with A frozen, whatever the change: there it ranks nothing"
+)
+
+
+class SSM(StateSpaceExperiment):
+    """Error beyond k of state-space models, by start, scale of C, rate of A, width and k."""
+
+    id, figure = "regimes/ssm", "ours: state-space models on the map"
+
+    start: tuple[str, ...] = swept(
+        tuple(STARTS), "where the eigenvalues begin", choices=tuple(STARTS)
+    )
+    modes: tuple[int, ...] = swept((8, 32, 128), "complex modes of the student", low=1, high=4096)
+    length: tuple[int, ...] = swept(
+        (5, 8, 12), "training length k", low=2, high=LONGEST, units="lags"
+    )
+    scale: tuple[float, ...] = swept(
+        (LARGE, USUAL, 0.1, SMALL), "scale of C at the start", low=1e-6, high=100.0
+    )
+    rate: tuple[float, ...] = swept(
+        (1.0, 0.1, 0.0), "rate of A relative to B and C", low=0.0, high=100.0
+    )
+    output: tuple[str, ...] = swept(
+        (AS_IS, CENTRED), "whether the response at the start counts", choices=(AS_IS, CENTRED)
+    )
+    seed: tuple[int, ...] = swept(range(100, 120), "seed of the student's start", low=0)
+    tail: int = fixed(24, "lags after k on which a student is judged", low=1, high=200)
+    goal: float = fixed(1e-4, "relative error on the trained lags at which a run ends", low=1e-12)
+    steps: int = fixed(400, "cap on the steps of the flow's solver", low=1, high=1_000_000)
+    rtol: float = fixed(1e-3, "tolerance of the flow's solver", low=1e-10, high=0.1)
+
+    presets = {
+        "smoke": dict(start="ring", modes=4, length=8, scale=(LARGE, USUAL, SMALL), output=AS_IS,
+                      seed=range(100, 102)),
+        "quick": dict(modes=(8, 32), length=(8, 12), scale=(LARGE, USUAL, SMALL),
+                      seed=range(100, 120)),
+        "paper": {},
+    }  # fmt: skip
+    batch_by = ("start", "modes")
+    chunk = {"seed": 10}
+
+    def variables(self) -> dict[str, Variable]:
+        return {
+            "error": Variable("relative error on the lags after k"),
+            "lazy_error": Variable("the same if the kernel stood still, predicted"),
+            "distance": Variable("distance beyond k from that prediction, over its own error"),
+            "kappa": Variable("κ, the move of the parameters relative to the start, predicted"),
+            "change": Variable("relative change of the kernel over that move, predicted"),
+            "rank": Variable("Hankel rank of what was learned", dtype="int64"),
+            "steps_made": Variable("steps made", dtype="int64"),
+            "linear_error": Variable("error of an infinitely wide linear RNN", "linear_kappa"),
+        }
+
+    def coordinates(self) -> dict[str, Any]:
+        return {"linear_kappa": np.array(KAPPAS)}
+
+    def cell(self, batch: Batch) -> Mapping[str, Any]:
+        columns: dict[str, Any] = {
+            name: batch.column(name) for name in ("seed", "scale", "rate", "length")
+        }
+        length, centred = columns["length"], (batch.column("output") == CENTRED).astype(float)
+        problems = self.students(batch.one("start"), batch.one("modes"), centred=centred, **columns)
+        lags = LONGEST + self.tail
+        teacher = teacher_response(lags)
+        size = np.array([np.sum(teacher[:k] ** 2) for k in length])
+        result = descend(
+            Lanes(jax.tree.map(np.zeros_like, jax.tree.map(np.asarray, problems.start))),
+            Lanes(problems),
+            GradientFlow(GaussNewton(), rtol=self.rtol, atol=self.rtol),
+            stop=Stop(self.steps, loss=self.goal**2 * size, diverged=1e8),
+            title=batch.label,
+        )
+        learned = self.responses(self.moved(problems, result.model), lags)
+        learned = learned - centred[:, None] * self.responses(problems.start, lags)
+        with jax.enable_x64(True):
+            rates = jax.tree.map(jnp.square, problems.scales)
+            lazy = predict_lanes(problems.start, rates, teacher, length, centred)
+        end = np.asarray(lazy.response)[:, :, 0, 0]
+        lazy_error = self.tail_error(end, length, self.tail)
+        return {
+            "outcome": result.outcome,
+            "error": self.tail_error(learned, length, self.tail),
+            "lazy_error": lazy_error,
+            "distance": self.tail_error(learned - end + teacher, length, self.tail) / lazy_error,
+            "kappa": lazy.kappa,
+            "change": lazy.change,
+            "rank": [
+                hankel_rank(row[: k + self.tail]) for row, k in zip(learned, length, strict=True)
+            ],
+            "steps_made": result.steps,
+            "linear_error": [linear_errors(KAPPAS, int(k), self.tail) for k in length],
+        }
+
+    def claims(self, runs: xarray.Dataset) -> Claims:
+        claim, error = Claims(PLACE), self.counted(runs, "error")
+        k, n = max(self.length), max(self.modes)
+        wide = error.sel(modes=n).reindex(  # NaN where it is not on the grid
+            scale=[LARGE, USUAL, SMALL], rate=[1.0, 0.1, 0.0], output=[AS_IS, CENTRED]
+        )
+        for start in self.start:
+            words = f"At the start {NAMES[start]} with {n} modes and k = {k},"
+            one = wide.sel(length=k, output=AS_IS, start=start)
+            mapped = one.sel(scale=SMALL, rate=1.0)
+            claim.median(f"{start}: the map's recipe", one.sel(scale=USUAL, rate=0.1) / mapped,
+                at_least=1.5, says=f"{words} the usual recipe (C ~ 1, A at a tenth) has at least "
+                f"1.5 times the error of C ~ {SMALL:g} with A at the full rate.")  # fmt: skip
+            claim.median(f"{start}: A frozen", one.sel(scale=SMALL, rate=0.0) / mapped,
+                at_least=2, says=f"{words} with C ~ {SMALL:g}, the error with A frozen is at least "
+                "twice that with A at the full rate.")  # fmt: skip
+        if "ring" in self.start:
+            usual = wide.sel(start="ring", scale=USUAL, rate=0.1, output=AS_IS).min("length")
+            claim.median("ring: the usual recipe", usual, at_least=1,
+                says=f"At LRU's start with {n} modes the usual recipe's best error over k is at "
+                "least 1: no better than predicting zero.")  # fmt: skip
+            corner = wide.sel(start="ring", scale=LARGE, output=CENTRED, length=k)
+            claim.median("ring, kernel corner: worse than zero", corner.sel(rate=1.0), at_least=1.5,
+                says=f"With C ~ {LARGE:g}, centred, A at the full rate and k = {k}, the error is "
+                "at least 1.5, where a linear RNN's is 1.")  # fmt: skip
+            claim.median("ring, kernel corner: a fast A does harm",
+                corner.sel(rate=1.0) / corner.sel(rate=0.0), at_least=1.5,
+                says="There A at the full rate has at least 1.5 times the error of A "
+                "frozen.")  # fmt: skip
+        self._claim_collapse(claim, runs)
+        return claim
+
+    def _claim_collapse(self, claim: Claims, runs: xarray.Dataset) -> None:
+        """κ joins nothing; the predicted change of the kernel says where its prediction ends."""
+        error, distance = (self.counted(runs, name) for name in ("error", "distance"))
+        kappa, change = runs["kappa"], runs["change"]
+        cells = [dim for dim in error.dims if dim != "seed"]
+        near = error.where((kappa >= 0.5) & (kappa <= 2))
+        claim.median("no one curve in κ", near.max(cells) / near.min(cells), at_least=3,
+            says="Over all settings with κ from ½ to 2, the largest error is at least 3 times the "
+            "smallest.")  # fmt: skip
+        claim.median("lazy: the kernel's prediction",
+            distance.where(change <= LAZY).median(cells, skipna=True), at_most=0.25,
+            says=f"Where the kernel would change by at most {LAZY:g}, responses beyond k are "
+            "within ¼ of the prediction's own error from it, in the median over "
+            "settings.")  # fmt: skip
+        claim.median("rich: no longer",
+            distance.where(change >= RICH).median(cells, skipna=True), at_least=0.5,
+            says=f"Where it would change by {RICH:g} or more, they are at least half of that "
+            "away.")  # fmt: skip
+        by_change, by_kappa = (rank_correlation(x, distance) for x in (change, kappa))
+        claim.median("the change orders the settings", by_change, at_least=0.7,
+            says="Over all settings, the rank correlation of the kernel's predicted change with "
+            "the distance from its prediction is at least 0.7.",
+            fails_because=SATURATES)  # fmt: skip
+        claim.median("κ orders them less well", by_change - by_kappa, at_least=0.1,
+            says="The rank correlation of κ with that distance is lower by at least "
+            "0.1.")  # fmt: skip
+        if 0.0 in self.rate and SMALL in self.scale:
+            still = dict(rate=0.0, scale=SMALL, length=max(self.length), modes=max(self.modes))
+            best = error.sel(still).where(kappa.sel(still) >= 3).min(("start", "output"))
+            claim.median("A frozen: a large κ that finds nothing", best, at_least=0.75,
+                says=f"With A frozen and C ~ {SMALL:g}, among settings with κ ≥ 3, the best error "
+                "is at least ¾: C can move far and turn nothing.")  # fmt: skip
+
+    def draw(self, runs: xarray.Dataset) -> Figure:
+        ordered, n = runs.sortby(["length", "scale", "rate"]), max(self.modes)
+        lengths, rates = ordered["length"].values, ordered["rate"].values
+        rows = np.arange(len(lengths), dtype=float)
+        y = Axis("training length k", ticks=dict(zip(rows, map(str, lengths), strict=True)))
+        look: Any = dict(label="relative error beyond k", annotate=True, limits=(0.0, 1.5))
+        linear = ordered["linear_error"].isel(start=0, modes=0, scale=0, rate=0, output=0, seed=0)
+        table = np.round(linear.transpose("length", "linear_kappa").values, 2)
+        x = Axis("κ", scale="log", ticks={kappa: f"{kappa:g}" for kappa in KAPPAS})
+        plane = Heatmap(np.array(KAPPAS), rows, table, **look)
+        panels = [Panel("linear RNN, infinitely wide", x, y, [plane])]
+        settings = [(scale, rate) for scale in ordered["scale"].values[::-1] for rate in rates]
+        places = np.arange(len(settings), dtype=float)
+        words = [f"{scale:g}, {rate:g}" for scale, rate in settings]
+        x = Axis("training length k", ticks=dict(zip(rows, map(str, lengths), strict=True)))
+        y = Axis("scale of C, rate of A", ticks=dict(zip(places, words, strict=True)))
+        shown = self.counted(ordered, "error").sel(output=self.output[0], modes=n)
+        for start in self.start:
+            one = shown.sel(start=start).median("seed", skipna=True)
+            table = np.stack([one.sel(scale=s, rate=r).values for s, r in settings])
+            plane = Heatmap(rows, places, np.round(table, 2), **look)
+            panels.append(Panel(f"{NAMES[start]}, {n} modes", x, y, [plane]))
+        lines = [
+            Line(np.array(KAPPAS), linear.sel(length=k).values, colour="ink", style="dashed",
+                 label="linear RNN" if k == lengths[0] else None)
+            for k in lengths
+        ]  # fmt: skip
+        panels += [
+            Panel("no one curve in κ", Axis("κ, predicted", scale="log"),
+                Axis("relative error beyond k", scale="log"),
+                [*self.setting_points(ordered, "kappa", "error", filled=AS_IS), *lines,
+                 HorizontalRule(1.0, label="predicting zero")]),
+            Panel("where the kernel's prediction ends",
+                Axis("change of the kernel, predicted", scale="log"),
+                Axis("distance from the kernel's prediction", scale="log"),
+                [*self.setting_points(ordered, "change", "distance", filled=AS_IS),
+                 VerticalRule(LAZY), VerticalRule(RICH)]),
+        ]  # fmt: skip
+        return Figure(
+            "State-space models on the map: small C and a moving A, not κ alone",
+            panels,
+            columns=3,
+            caption="State-space models trained by gradient flow on k lags of 0.9^j + 0.5^j + "
+            f"(−0.6)^j to a relative error of {self.goal:g}; error on the {self.tail} lags after "
+            f"k, over the teacher's; medians over {len(self.seed)} starts. Students as they are in "
+            "the planes; the last two panels have all settings, those with centred outputs hollow. "
+            "The first plane, and the dashed lines, are of infinitely wide linear RNNs (ν_W = ½), "
+            f"from theory.{self.unconverged(runs)}",
+            size=(15.5, 9.0),
+        )

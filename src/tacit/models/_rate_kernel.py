@@ -1,0 +1,218 @@
+"""The two loops of a rate network as one GPU kernel each, for a whole batch of trials.
+
+On a GPU a step of `_rate_recurrence` is a product of (batch × n) and (n × n) matrices and two or
+three small kernels after it: with 256 networks, starting them and moving states through memory
+takes twice as long as the products. Here a network is one program of the grid, which goes through
+all steps by itself: states stay in registers, rates and adjoints are written once, and the next
+step's product reads them back from the nearest cache. Networks that run at the same time leave
+their W in the second-level cache.
+
+Products go through tensor cores. Three TF32 products of split numbers have a smaller error than
+float32 arithmetic (2.9e-7 against 6.0e-7 for N = 256), so they serve for `highest` too.
+"""
+
+import functools
+import importlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from tacit._types import Array
+
+
+class Tiles(NamedTuple):
+    """How a kernel cuts its products: columns and terms at a time, warps, stages of loading."""
+
+    columns: int = 256
+    terms: int = 16
+    warps: int = 16
+    stages: int = 4
+
+
+TILES = Tiles()
+_THREEFOLD = lax.DotAlgorithmPreset.TF32_TF32_F32_X3
+_SINGLE = lax.DotAlgorithmPreset.TF32_TF32_F32
+_FEW = 8  # channels that are summed within a step
+# Off until they have been measured on a GPU: so far they were interpreted, and compiled for one.
+ENABLED = False
+_INTERPRET = False  # by Pallas's interpreter, which is slow and runs anywhere
+
+
+def serves(W: Array, inputs: Array, channels: int) -> bool:
+    """Whether the kernels can take such networks: float32 on an NVIDIA GPU, sizes in powers of two.
+
+    `inputs` is (time, batch, inputs); `channels` counts inputs or outputs, the more of them.
+    """
+    if not (_INTERPRET or (ENABLED and jax.default_backend() == "gpu")):
+        return False
+    size, (steps, batch, _) = W.shape[0], inputs.shape
+    powers = size & (size - 1) == 0 and batch & (batch - 1) == 0
+    enough = size >= 32 and batch >= 16 and steps > 1
+    return W.dtype == jnp.float32 and powers and enough and channels <= _FEW
+
+
+def precision() -> lax.DotAlgorithmPreset | lax.Precision:
+    """What products are computed in, by JAX's own setting."""
+    if _INTERPRET:
+        return lax.Precision.HIGHEST
+    chosen = getattr(jax.config, "jax_default_matmul_precision", None)
+    if isinstance(chosen, str) and chosen in lax.DotAlgorithmPreset.__members__:
+        return lax.DotAlgorithmPreset[chosen]
+    return _THREEFOLD if chosen in ("highest", "float32") else _SINGLE
+
+
+def forward(
+    nonlinearity: Callable[[Array], Array], dt: float, W: Array, W_in: Array, inputs: Array
+) -> Array:
+    """The rates r_k of every step, (time, batch, n), for a nonlinearity with φ(0) = 0."""
+    steps, batch, _ = inputs.shape
+    body = functools.partial(_forward, nonlinearity, dt, precision(), _tiles(W))
+    shape = jax.ShapeDtypeStruct((steps, batch, W.shape[0]), W.dtype)
+    return _call(body, shape, W, W_in.T, inputs)
+
+
+def backward(
+    slope: Callable[[Array], Array], dt: float, W: Array, values: Array, given: Array, rows: Array
+) -> tuple[Array, Array]:
+    """a_0, and a_{k+1} for every step k; g_k is given[k] @ rows, or given[k] if rows is empty."""
+    body = functools.partial(_backward, slope, dt, precision(), _tiles(W))
+    shapes = (
+        jax.ShapeDtypeStruct(values.shape[1:], W.dtype),
+        jax.ShapeDtypeStruct(values.shape, W.dtype),
+    )
+    return _call(body, shapes, W, values, given, rows)
+
+
+def _tiles(W: Array) -> Tiles:
+    size = W.shape[0]
+    return TILES._replace(columns=min(TILES.columns, size), terms=min(TILES.terms, size))
+
+
+def _call(body: Callable[..., None], shapes: Any, *arrays: Array) -> Any:
+    # Pallas takes a second to import and is needed on a GPU alone.
+    pallas = importlib.import_module("jax.experimental.pallas")
+    triton = importlib.import_module("jax.experimental.pallas.triton")
+    chosen = triton.CompilerParams(num_warps=TILES.warps, num_stages=TILES.stages)
+    kernel = functools.partial(body, _nothing if _INTERPRET else triton.debug_barrier)
+    call = pallas.pallas_call(
+        kernel,
+        out_shape=shapes,
+        compiler_params=None if _INTERPRET else chosen,
+        interpret=_INTERPRET,
+    )
+    return call(*arrays)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _cuts(size: int, columns: int) -> list[Any]:
+    return [slice(start, start + columns) for start in range(0, size, columns)]
+
+
+def _product(left: Any, step: Any, right: Callable[[Any], Array], tiles: Tiles, how: Any) -> Array:
+    """left[step] @ a matrix whose rows `right` gives, some terms at a time."""
+    size, batch = left.shape[2], left.shape[1]
+
+    def add(index: Any, found: Array) -> Array:
+        terms = pl_slice(index * tiles.terms, tiles.terms)
+        return found + jnp.dot(left[step, :, terms], right(terms), precision=how)
+
+    start = jnp.zeros((batch, tiles.columns), left.dtype)
+    found: Array = lax.fori_loop(0, size // tiles.terms, add, start)
+    return found
+
+
+def pl_slice(start: Any, size: int) -> Any:
+    """A slice of known length that starts at a computed place."""
+    return importlib.import_module("jax.experimental.pallas").ds(start, size)
+
+
+def _spread(channels: Any, step: Any, rows: list[Array]) -> Array:
+    """channels[step] @ rows, for a few channels."""
+    parts = [channels[step, :, c][:, None] * row[None, :] for c, row in enumerate(rows)]
+    return functools.reduce(jnp.add, parts)
+
+
+def _forward(
+    nonlinearity: Any, dt: float, how: Any, tiles: Tiles, barrier: Any,
+    W: Any, maps: Any, inputs: Any, rates: Any,
+) -> None:  # fmt: skip
+    """x ← (1 − dt) x + dt (r Wᵀ + u W_iᵀ), r = φ(x)."""
+    size, steps = W.shape[0], rates.shape[0]
+    cuts = _cuts(size, tiles.columns)
+    rows = [[maps[c, cut] for c in range(maps.shape[0])] for cut in cuts]
+
+    first = tuple(dt * _spread(inputs, 0, own) for own in rows)
+    for cut, x in zip(cuts, first, strict=True):
+        rates[0, :, cut] = nonlinearity(x)
+    barrier()
+
+    def step(k: Any, states: tuple[Array, ...]) -> tuple[Array, ...]:
+        moved = []
+        for cut, own, x in zip(cuts, rows, states, strict=True):
+            part = functools.partial(_rows_of, W, cut)
+            drive = _product(rates, k - 1, part, tiles, how) + _spread(inputs, k, own)
+            moved.append((1 - dt) * x + dt * drive)
+        for cut, x in zip(cuts, moved, strict=True):
+            rates[k, :, cut] = nonlinearity(x)
+        barrier()
+        return tuple(moved)
+
+    lax.fori_loop(1, steps, step, first)
+
+
+def _rows_of(W: Any, cut: slice, terms: Any) -> Array:
+    return W[cut, terms].T
+
+
+def _columns_of(W: Any, cut: slice, terms: Any) -> Array:
+    part: Array = W[terms, cut]
+    return part
+
+
+def _backward(
+    slope: Any, dt: float, how: Any, tiles: Tiles, barrier: Any,
+    W: Any, values: Any, given: Any, maps: Any, beginning: Any, later: Any,
+) -> None:  # fmt: skip
+    """a ← φ' (g + dt a W) + (1 − dt) a, from the last step to the first."""
+    size, steps = W.shape[0], values.shape[0]
+    cuts = _cuts(size, tiles.columns)
+    rows = [[maps[c, cut] for c in range(maps.shape[0])] for cut in cuts]
+
+    def by_rate(k: Any, cut: slice, own: list[Array]) -> Array:
+        return _spread(given, k, own) if own else given[k, :, cut]
+
+    def moved(k: Any, states: tuple[Array, ...]) -> tuple[Array, ...]:
+        found = []
+        for cut, own, a in zip(cuts, rows, states, strict=True):
+            part = functools.partial(_columns_of, W, cut)
+            pulled = by_rate(k, cut, own) + dt * _product(later, k, part, tiles, how)
+            found.append(slope(values[k, :, cut]) * pulled + (1 - dt) * a)
+        return tuple(found)
+
+    last = tuple(
+        slope(values[steps - 1, :, cut]) * by_rate(steps - 1, cut, own)
+        for cut, own in zip(cuts, rows, strict=True)
+    )
+    for cut, a in zip(cuts, last, strict=True):
+        later[steps - 1, :, cut] = jnp.zeros_like(a)
+        later[steps - 2, :, cut] = a
+    barrier()
+
+    def step(index: Any, states: tuple[Array, ...]) -> tuple[Array, ...]:
+        k = steps - 2 - index
+        earlier = moved(k, states)
+        for cut, new, old in zip(cuts, earlier, states, strict=True):
+            # a_0 has a place of its own; a_1 is written again there.
+            later[jnp.maximum(k - 1, 0), :, cut] = jnp.where(k > 0, new, old)
+        barrier()
+        return earlier
+
+    states = lax.fori_loop(0, steps - 1, step, last)
+    for cut, a in zip(cuts, states, strict=True):
+        beginning[:, cut] = a
