@@ -119,6 +119,8 @@ def test_the_code_of_a_page_runs(page, results, tmp_path, monkeypatch):
     # The page's cluster is nobody's here; what needs it stands behind `if __name__ == …`.
     cluster = types.SimpleNamespace(SLURMCluster=None)
     monkeypatch.setitem(sys.modules, "dask_jobqueue", cluster)
+    # The statement that a page shows is one of ours: there it has the registry for itself.
+    monkeypatch.setattr("tacit.statements._statement.REGISTERED", {})
     text = (DOCS / page).read_text(encoding="utf-8")
     for long, short in SHORTER[page].items():
         assert text.count(long) == 1, long

@@ -23,7 +23,7 @@ def test_a_file_of_the_users_own(toy):
     ("name", "words"),
     [
         ("lowdim/fig1", "experiment: 'lowdim/fig1' is not known, did you mean 'lowdim/fig1a'"),
-        ("", "experiment: '' is not known, known: .*lowdim/fig1a"),
+        ("", "experiment: '' is not known, known: .*connectivity/fig1, "),
         ("nowhere.py", "there is no file 'nowhere.py'"),
         ("nowhere.py:Die", "there is no file 'nowhere.py'"),
     ],

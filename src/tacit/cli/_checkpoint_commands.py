@@ -65,7 +65,9 @@ def inspect_command(
     report: Report = None,
     as_json: AsJson = False,
 ) -> int:
-    """How low-rank was the change between two checkpoints, or along a training?
+    """How low-rank the change between checkpoints was.
+
+    Between two checkpoints, or along a training.
 
     Exit 0 when it is done, 2 on wrong use.
     """

@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import linecache
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
@@ -103,12 +104,15 @@ def _load(path: Path) -> ModuleType:
     # A name of its own for each file; dataclasses look their module up by it.
     name = f"{_OWN}{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=4).hexdigest()}"
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if spec is None or not isinstance(spec.loader, SourceFileLoader):
         raise UsageError(f"experiment: {path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        # From its text, not from bytecode: Python would take that of a file of the same size that
+        # was edited within the same second, and leave a folder beside the user's file.
+        text = spec.loader.get_data(str(path))
+        exec(spec.loader.source_to_code(text, str(path)), module.__dict__)
     except BaseException:
         del sys.modules[name]
         raise

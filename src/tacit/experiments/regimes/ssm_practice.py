@@ -91,7 +91,7 @@ class SSMPractice(Experiment):
 
     presets = {
         "smoke": dict(task="average", seed=range(200, 202), steps=40, windows=8, layers=1),
-        "quick": dict(seed=range(200, 232), steps=1_500, windows=64, layers=1),
+        "quick": dict(seed=range(200, 260), steps=1_500, windows=64, layers=1),
         "paper": {},
     }
 
