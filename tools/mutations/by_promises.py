@@ -80,6 +80,16 @@ PROMISES = [
      "tests/store/test_store.py -k tilde"),
     ("_files.py", "if not is_temporary(entry.name):", 'if not entry.name.endswith(".tmp"):',
      "tests/store/test_store_together.py -k stale"),
+    ("sweep/_dask.py", "except (TypeError, RuntimeError) as error:  # tls", "except ArithmeticError as error:  # tls",
+     f"{_TEXT} certificates"),
+    ("cli/_verify.py", "write_atomically(path, page.encode())", "path.write_bytes(page.encode())",
+     f"{_CLI}verify.py -k errata"),
+    # What is checked and cleaned.
+    ("store/_check.py", "        if state is not None:", "        if False:", f"{_CLI}check.py"),
+    ("store/_check.py", "if not is_held(", "if False and not is_held(", f"{_CLI}check.py"),
+    ("store/_check.py", "if _OLD.fullmatch(name) and", "if False and", f"{_CLI}check.py"),
+    ("store/_check.py", "if not Path(place, name).is_symlink()", "if True", f"{_CLI}check.py"),
+    ("cli/_clean.py", "    if remove:\n", "    if True:\n", f"{_CLI}check.py"),
     ("draw/_save.py", "return with_steady_names(data) if kind", "return data if kind",
      "tests/draw/test_save_steady.py"),
 ]  # fmt: skip

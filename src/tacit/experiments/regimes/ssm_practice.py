@@ -186,7 +186,7 @@ class SSMPractice(Experiment):
                 Axis("squared error over the answer's variance", scale="log"),
                 [
                     HorizontalRule(1.0, label="predicting zero"),
-                    VerticalRule(1.0, label="trained up to here"),
+                    VerticalRule(1.0, label="trained up to here", style="dotted"),
                     *median_lines(
                         error.sel(task=task), "times", by="recipe", label="{recipe} recipe"
                     ),
