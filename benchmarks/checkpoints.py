@@ -18,13 +18,14 @@ What must hold, on average over the four seeds (sizes by geometric mean):
 4 times smaller at 0.5 points lost at most; twice as small as truncating the weights; by measured
 loss 1.2 times smaller than by tolerance.
 
-`python -m benchmarks.checkpoints [FIRST_SEED]` trains seeds FIRST_SEED … + 3 (five minutes) unless
-the folder `results/checkpoints` has them; one JSON line a network, and the means at the end.
+`python -m benchmarks.checkpoints [FIRST_SEED] [--bar 0.02]` trains seeds FIRST_SEED … + 3 (five
+minutes) unless the folder `results/checkpoints` has them; one JSON line a network, and the means at
+the end.
 """
 
+import argparse
 import json
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,12 +35,12 @@ import numpy as np
 
 from benchmarks._measure import pin
 
-FOLDER, BAR, COUNT = Path("results/checkpoints"), 0.02, 4
+FOLDER, COUNT = Path("results/checkpoints"), 4
 _LADDER = 16  # evaluations: enough for one tolerance, without the rest of the search
 EPOCHS = (0.25, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 
 
-def main(first: int) -> None:
+def main(first: int, bar: float) -> None:
     import jax
 
     from benchmarks._sst2_networks import BATCH, model_of, sentences, trained
@@ -63,12 +64,12 @@ def main(first: int) -> None:
         loss, accuracy = score(model_of(named), judged[split])
         return float(loss), float(accuracy)
 
-    rows = [network(seed, steps, measured) for seed in seeds]
+    rows = [network(seed, steps, measured, bar) for seed in seeds]
     print(json.dumps(means(rows)))
 
 
 def network(
-    seed: int, steps: list[int], measured: Callable[[Path, str], tuple[float, float]]
+    seed: int, steps: list[int], measured: Callable[[Path, str], tuple[float, float]], bar: float
 ) -> dict[str, Any]:
     from tacit.checkpoints import MeasuredLoss, compress, open_checkpoint, restore
 
@@ -98,13 +99,13 @@ def network(
         }
 
     for start, word, most in ((before, "", 80), (nothing, "weights ", _LADDER)):
-        budget = MeasuredLoss(lambda path: measured(path, "dev")[0], BAR, most)
+        budget = MeasuredLoss(lambda path: measured(path, "dev")[0], bar, most)
         made = compress(start, after, small, budget, force=True)
         if start is before:
             tell("measured", start, made)
         tolerance = made.choice.tolerance
         tell(f"{word}tolerance", start, by_tolerance(start, after, small, tolerance))
-        tell(f"{word}uniform", start, by_rank(start, after, small, measured))
+        tell(f"{word}uniform", start, by_rank(start, after, small, measured, bar))
     row["bytes"] = bytes_after
     row["CPU seconds"] = round(time.process_time() - begin, 1)
     print(json.dumps(row), flush=True)
@@ -120,7 +121,11 @@ def by_tolerance(before: Any, after: Path, small: Path, tolerance: float | None)
 
 
 def by_rank(
-    before: Any, after: Path, small: Path, measured: Callable[[Path, str], tuple[float, float]]
+    before: Any,
+    after: Path,
+    small: Path,
+    measured: Callable[[Path, str], tuple[float, float]],
+    bar: float,
 ) -> Any:
     """The smallest rank for all that passes, from full rank down until two in a row fail."""
     from tacit.checkpoints import UniformRank, compress
@@ -128,7 +133,7 @@ def by_rank(
     good, failures, rank = 1024, 0, 100
     while rank >= 0 and failures < 2:
         made = compress(
-            before, after, small, UniformRank(rank), force=True, max_drop=BAR,
+            before, after, small, UniformRank(rank), force=True, max_drop=bar,
             evaluate=lambda path: measured(path, "dev")[0],
         )  # fmt: skip
         good, failures = (good, failures + 1) if made.drops else (rank, 0)
@@ -158,4 +163,7 @@ def means(rows: list[dict[str, Any]]) -> dict[str, Any]:
 if __name__ == "__main__":
     pin()
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+    given = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    given.add_argument("first", type=int, nargs="?", default=0, help="the first of four seeds")
+    given.add_argument("--bar", type=float, default=0.02, help="the dev loss may rise so much")
+    main(given.parse_args().first, given.parse_args().bar)
