@@ -120,6 +120,7 @@ def test_a_store_that_cannot_be_used_is_an_error_of_its_own(tacit, store):
 def test_clean_lists_and_removes_what_is_left_over(tacit, store):
     (tacit.folder / "precious").mkdir()
     (tacit.folder / "precious" / "file").write_text("mine")
+    (tacit.folder / "precious" / "store.json").write_text("{}")  # a link to what looks like a store
     (store.parent / "link.old-1").symlink_to(tacit.folder / "precious")
     (store.parent / "mine.old-1").mkdir()  # no store in it
     before = tree(tacit.folder)
