@@ -24,6 +24,7 @@ from tacit.cli._options import (
 from tacit.cli._own_data_commands import complete_command, data_app, identify_command
 from tacit.cli._store_commands import check_command, clean_command, merge_command, status_command
 from tacit.cli._text import plain, write_anything
+from tacit.cli._theory_commands import explore_command, verify_command
 
 app = typer.Typer(
     name="tacit",
@@ -284,114 +285,20 @@ def report_command(
     )
 
 
-app.command("status")(status_command)
-
-
-app.command("merge")(merge_command)
-
-
-app.command("check")(check_command)
-
-
-app.command("clean")(clean_command)
-
-
-@app.command("explore")
-def explore_command(
-    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    port: Annotated[
-        int,
-        typer.Option(
-            "--port",
-            metavar="N",
-            parser=whole_number,
-            help="Of the address; else a free one.",
-            show_default=False,
-        ),
-    ] = 0,
-) -> int:
-    """A local page: theory answers as sliders move.
-
-    A small run trains as you watch. Only this computer can reach it. Ctrl-C ends it.
-    """
-    return command("explore", show=show, port=port)
-
-
-@app.command("verify")
-def verify_command(
-    targets: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PAPER[/STATEMENT]", help="What to check; else everything."),
-    ] = None,
-    instances: Annotated[
-        int | None,
-        typer.Option(
-            "--instances",
-            metavar="N",
-            parser=whole_number,
-            help="Random instances of each; else each statement's own number.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int,
-        typer.Option("--seed", metavar="S", parser=whole_number, help="Seed of the instances."),
-    ] = 0,
-    mutations: Annotated[
-        bool,
-        typer.Option(
-            "--mutations", help="Show also that wrong constants and broken hypotheses are caught."
-        ),
-    ] = False,
-    replay_file: Annotated[
-        Path | None,
-        typer.Option("--replay", metavar="FILE", help="Check the one instance in this file."),
-    ] = None,
-    errata: Annotated[
-        Path | None,
-        typer.Option("--errata", metavar="FILE", help="Write the page of errata to this file."),
-    ] = None,
-    sharpness: Annotated[
-        Path | None,
-        typer.Option(
-            "--sharpness",
-            metavar="FILE",
-            help="Write how sharp the checks are: FILE.md from the record, FILE.json anew (slow).",
-        ),
-    ] = None,
-    results: Results = None,
-    as_json: AsJson = False,
-) -> int:
-    """Check the papers' theorems on random instances.
-
-    Exit 0 when nothing unexpected happened, 1 when something did, 2 on wrong use.
-    """
-    return command(
-        "verify",
-        targets or [],
-        instances=instances,
-        seed=seed,
-        mutations=mutations,
-        replay_file=replay_file,
-        errata=errata,
-        sharpness=sharpness,
-        results=results,
-        as_json=as_json,
-    )
-
-
-app.command("complete")(complete_command)
-
-
-app.command("identify")(identify_command)
-
-
-app.command("inspect")(inspect_command)
-
-
-app.command("compress")(compress_command)
-
-
-app.command("restore")(restore_command)
+for _name, _function in {
+    "status": status_command,
+    "merge": merge_command,
+    "check": check_command,
+    "clean": clean_command,
+    "explore": explore_command,
+    "verify": verify_command,
+    "complete": complete_command,
+    "identify": identify_command,
+    "inspect": inspect_command,
+    "compress": compress_command,
+    "restore": restore_command,
+}.items():
+    app.command(_name)(_function)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
