@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -285,7 +285,7 @@ def report_command(
     )
 
 
-for _name, _function in {
+_ELSEWHERE: dict[str, Callable[..., int]] = {
     "status": status_command,
     "merge": merge_command,
     "check": check_command,
@@ -297,7 +297,8 @@ for _name, _function in {
     "inspect": inspect_command,
     "compress": compress_command,
     "restore": restore_command,
-}.items():
+}
+for _name, _function in _ELSEWHERE.items():
     app.command(_name)(_function)
 
 
