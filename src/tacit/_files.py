@@ -9,8 +9,9 @@ import shutil
 import stat
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 _TEMPORARY = ".tmp"
 _OURS = re.compile(r"\..+\.[0-9a-f]{12}\.tmp", re.DOTALL)  # as `temporary_name` makes them
@@ -146,10 +147,20 @@ def write_atomically(path: Path, data: bytes) -> None:
     if not isinstance(path, Path) or not isinstance(data, bytes):
         kinds = type(path).__name__, type(data).__name__
         raise ValueError(f"path, data: received {kinds[0]} and {kinds[1]}, give a Path and bytes")
+    with replaced_when_complete(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def replaced_when_complete(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to under a temporary name, which becomes `path` when the block has ended.
+
+    Whatever fails or stops on the way leaves `path` as it was.
+    """
     temporary = temporary_name(path)
     try:
         with temporary.open("xb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

@@ -8,14 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tacit._errors import UsageError
-from tacit._files import (
-    FileKindError,
-    WriteError,
-    refuse_link,
-    remove_stale,
-    sync_folder,
-    temporary_name,
-)
+from tacit._files import FileKindError, refuse_link, remove_stale, replaced_when_complete
 from tacit.checkpoints._header import (
     CheckpointError,
     Spec,
@@ -76,27 +69,16 @@ def write_tensors(
     """
     header = header_bytes(specs, metadata or {})
     remove_stale(path.parent)
-    temporary = temporary_name(path)
-    try:
-        with temporary.open("xb") as file:
-            file.write(header)
-            for name, spec in specs.items():
-                written = 0
-                for piece in chunks(name):
-                    data = np.ascontiguousarray(piece, spec.dtype)
-                    file.write(data.reshape(-1).view(np.uint8).data)
-                    written += data.nbytes
-                assert written == spec.bytes, f"{name}: {written} bytes of {spec.bytes}"
-            file.flush()
-            os.fsync(file.fileno())
-        size = temporary.stat().st_size
-        temporary.replace(path)
-    except BaseException as error:
-        temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise WriteError(path, error) from error
-        raise
-    sync_folder(path.parent)
+    with replaced_when_complete(path) as file:
+        file.write(header)
+        for name, spec in specs.items():
+            written = 0
+            for piece in chunks(name):
+                data = np.ascontiguousarray(piece, spec.dtype)
+                file.write(data.reshape(-1).view(np.uint8).data)
+                written += data.nbytes
+            assert written == spec.bytes, f"{name}: {written} bytes of {spec.bytes}"
+        size = file.tell()
     return size
 
 
