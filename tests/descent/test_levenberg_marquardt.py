@@ -121,6 +121,16 @@ def test_the_damping_follows_the_predicted_decrease():
     assert out.gradient_norm == pytest.approx(2 * abs(slope * r))
 
 
+def test_the_damping_falls_to_a_third_at_most():
+    """Of a linear problem the predicted decrease is the true one: 1 − (2 − 1)³ = 0 is less."""
+    method = LevenbergMarquardt(damping=0.1)
+    objective = Objective(Linear(np.eye(2), np.ones(2)), None, None)
+    with jax.enable_x64(True):
+        params = jnp.zeros(2)
+        out = method.advance(params, method.init(params, objective), objective, None)
+    assert out.state.damping == pytest.approx(0.1 / 3, rel=1e-12)
+
+
 def test_the_damping_grows_faster_with_every_refusal():
     class Away(eqx.Module):
         sign: np.ndarray
