@@ -65,8 +65,9 @@ class _DrawnStart(AbstractStart):
 
         return one
 
+    @abstractmethod
     def _drawn(self, key: Any, shape: tuple[int, int], dtype: np.dtype) -> Any:
-        raise NotImplementedError
+        """A matrix of a shape, from a key."""
 
 
 @final
