@@ -1,10 +1,13 @@
 """The pool of pinned processes: one thread each, and the loss of one is its own."""
 
+import concurrent.futures.process
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -91,6 +94,37 @@ def test_leaving_while_processes_start_ends_them_too():
         raise KeyboardInterrupt
     assert time.monotonic() - start < 30
     assert all(isinstance(future.exception(), WorkerDiedError) for future in running)
+
+
+def leave_by_an_error():
+    with ProcessWorkers(2) as workers:
+        for future in [workers.submit(nap, 0.05) for _ in range(4)]:
+            future.result()
+        running = [workers.submit(nap, 60.0) for _ in range(2)]
+        assert _soon(lambda: all(future.running() for future in running))
+        time.sleep(0.1)
+        raise KeyboardInterrupt
+
+
+def lose_a_process():
+    with ProcessWorkers(1) as workers, pytest.raises(WorkerDiedError):
+        workers.submit(die).result()
+
+
+@pytest.mark.parametrize("leave", [leave_by_an_error, lose_a_process])
+def test_no_thread_of_a_pool_is_left_that_closes_its_pipes_later(leave, monkeypatch):
+    # Python writes to a pool's pipe when it exits, and fails if the pool closes it just then.
+    watcher = concurrent.futures.process._ExecutorManagerThread
+    ends = watcher.join_executor_internals
+
+    def slowly(self):
+        time.sleep(0.5)
+        ends(self)
+
+    monkeypatch.setattr(watcher, "join_executor_internals", slowly)
+    with contextlib.suppress(KeyboardInterrupt):
+        leave()
+    assert [thread for thread in threading.enumerate() if isinstance(thread, watcher)] == []
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1025, 1.5, True, "2"])

@@ -99,21 +99,29 @@ class ProcessWorkers(Executor):
         )
         with _starting, environment(ONE_THREAD), without_interrupts():
             number = pool.submit(os.getpid)  # which starts the process
-        self._here.pid = number.result()
+        try:
+            self._here.pid = number.result()
+        except BrokenProcessPool:
+            pool.shutdown(wait=True)
+            raise
         with self._lock:
             self._pools[self._here.pid] = pool
         if self._closing:  # `kill` may have looked before this one was there
             self._end({self._here.pid})
 
     def _forget(self) -> None:
-        """The process is gone; the next batch of this thread starts another on its core."""
+        """The process is gone; the next batch of this thread starts another on its core.
+
+        The thread by which its pool watched it closes its pipes now, and ends. It is waited for:
+        Python writes to these pipes when it exits, and would find them closed.
+        """
         pid, self._here.pid = getattr(self._here, "pid", None), None
         with self._lock:
             pool = self._pools.pop(pid, None) if pid is not None else None
             if self._here.core is not None:
                 self._cores.append(self._here.core)
         if pool is not None:
-            pool.shutdown(wait=False)
+            pool.shutdown(wait=True)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Let the processes end; with `wait`, wait for what is running."""
