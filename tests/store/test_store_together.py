@@ -60,6 +60,26 @@ def test_a_reservation_is_one_processes_until_it_is_released(store):
     assert os.listdir(store.path / "reserved") == []
 
 
+def test_a_part_is_numbered_above_those_of_others(store):
+    mine = [add(store, CELLS[:1]), add(store, CELLS[1:2])]
+    other = make(store.path)
+    theirs = add(other, CELLS[2:3])
+    os.utime(store.path / "parts", ns=(0, time.time_ns()))  # a clock of coarse ticks may hide it
+    mine.append(add(store, CELLS[3:4]))
+    numbers = [int(name.partition("-")[0]) for name in (*mine[:2], theirs, mine[2])]
+    assert numbers == [1, 2, 3, 4]
+
+
+def test_adding_a_part_does_not_list_the_others(store, monkeypatch):
+    add(store, CELLS[:1])
+    looked = []
+    listdir = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda *args: looked.append(args) or listdir(*args))
+    names = [add(store, CELLS[i : i + 1]) for i in (1, 2, 3)]
+    assert [name[:6] for name in names] == ["000002", "000003", "000004"]
+    assert not looked
+
+
 @pytest.mark.parametrize("forks", [False, True], ids=["alone", "with a forked child"])
 def test_a_killed_process_leaves_no_reservation(store, forks):
     code = f"""
@@ -263,3 +283,21 @@ def test_a_store_that_may_only_be_read_passes_bad_parts_over(store, monkeypatch)
     assert len(again.warnings) == 1
     assert "passed over: Read-only" in again.warnings[0]
     assert len(again) == 0
+
+
+def test_a_part_is_not_set_aside_for_what_fails_once(store, monkeypatch):
+    """Threads share Python's parser and its filters of warnings."""
+    name = add(store, CELLS[:1])
+    read, calls = np.lib.format.read_magic, []
+
+    def first_fails(head):
+        calls.append(head)
+        if len(calls) == 1:
+            raise SystemError("AST constructor recursion depth mismatch")
+        return read(head)
+
+    monkeypatch.setattr(np.lib.format, "read_magic", first_fails)
+    other = make(store.path)
+    assert other.parts() == [name]
+    assert other.warnings == []
+    assert len(calls) > 1

@@ -84,6 +84,18 @@ def whole(tmp_path_factory):
     return store.dataset(GRID.axes, {"steps": 3}, VARIABLES, COORDS)
 
 
+def lines(log):
+    """How many batches have been begun."""
+    return log.read_bytes().count(b"\n") if log.exists() else 0
+
+
+def alive(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
 class Server:
     """The process that starts runs, one after another."""
 
@@ -129,8 +141,11 @@ def test_killed_at_random_moments(tmp_path, monkeypatch, whole, workers, kills):
     server, killed = Server(script, path, workers), 0
     for _ in range(kills):
         child = server.start()
-        # Within the time of its share of the batches, so that all kills find it at work.
-        time.sleep(rng.uniform(0.0, 1.2 * BATCHES / kills * 0.007) + 0.5 * bool(workers))
+        # Within its share of the batches, so that most kills find it at work.
+        wanted = lines(log) + rng.randint(0, int(0.8 * BATCHES / kills))
+        while lines(log) < wanted and alive(child):
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0.0, 0.007))
         with contextlib.suppress(ProcessLookupError):  # it may have ended
             os.kill(child, signal.SIGKILL)
         killed += not server.done()

@@ -196,13 +196,18 @@ def _header(name: str, head: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype
         (1, 0): np.lib.format.read_array_header_1_0,
         (2, 0): np.lib.format.read_array_header_2_0,
     }
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of headers that only old versions wrote
-            version = np.lib.format.read_magic(head)
-            shape, fortran, dtype = read[version](head, max_header_size=_MOST_HEADER)
-    except Exception:  # the text may be anything, and NumPy reads it by Python's own parser
-        raise PartError(f"{name!r} has no header of an array") from None
+    begin = head.tell()
+    for again in (True, False):  # threads share Python's parser and its filters: what fails once
+        try:  # and not again was theirs, and no reason to take a part for a bad one
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # of headers that only old versions wrote
+                version = np.lib.format.read_magic(head)
+                shape, fortran, dtype = read[version](head, max_header_size=_MOST_HEADER)
+            break
+        except Exception:  # the text may be anything, and NumPy reads it by Python's own parser
+            if not again:
+                raise PartError(f"{name!r} has no header of an array") from None
+            head.seek(begin)
     whole = all(type(length) is int and 0 <= length <= _MOST_LENGTH for length in shape)
     if not whole or len(shape) > _MOST_AXES or math.prod(n for n in shape if n) > _MOST_LENGTH:
         raise PartError(f"{name!r} has the shape {shape!s:.60}")

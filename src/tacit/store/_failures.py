@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit._files import parsed_json, read_regular, write_atomically
-from tacit.store._files import names_in, next_name, pass_over, set_aside
+from tacit.store._files import Numbers, names_in, pass_over, set_aside
 from tacit.store._key import canonical
 from tacit.store._part import Identity
 
@@ -53,7 +53,7 @@ class Failures:
             "traceback": traceback,
         }
         self.folder.mkdir(exist_ok=True)
-        name = next_name(self.folder, [self.identity.key(cell) for cell in cells], SUFFIX)
+        name = Numbers(self.folder).name([self.identity.key(cell) for cell in cells], SUFFIX)
         write_atomically(self.folder / name, json.dumps(record, indent=1).encode())
         return name
 

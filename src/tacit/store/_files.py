@@ -1,5 +1,6 @@
 """The names of a store's immutable files, and how bad ones are set aside."""
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Sequence
@@ -15,15 +16,35 @@ def digest_of(keys: Sequence[str]) -> str:
     return hashlib.blake2b("".join(keys).encode(), digest_size=8).hexdigest()
 
 
-def next_name(folder: Path, keys: Sequence[str], suffix: str) -> str:
-    """`000042-<digest of the cells><suffix>`, one number above the highest in the folder.
+class Numbers:
+    """The numbers that a folder's files begin with, read again only when others have written there.
 
-    Two writers may choose one number; one name then means the same cells, so that the rename
-    replaces a file by its equal.
+    A folder of 50,000 parts takes longer to list than a part to write. Its time of change tells
+    whether a file has appeared since the last look.
     """
-    numbers = [name.partition("-")[0] for name in os.listdir(folder)]
-    taken = [int(number) for number in numbers if number.isdecimal()]
-    return f"{max(taken, default=0) + 1:06d}-{digest_of(keys)}{suffix}"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._changed: int | None = None
+        self._highest = 0
+
+    def name(self, keys: Sequence[str], suffix: str) -> str:
+        """`000042-<digest of the cells><suffix>`, one number above the highest in the folder.
+
+        Two writers may choose one number; one name then means the same cells, so that the rename
+        replaces a file by its equal.
+        """
+        if self._changed != os.stat(self._folder).st_mtime_ns:
+            numbers = [name.partition("-")[0] for name in os.listdir(self._folder)]
+            taken = [int(number) for number in numbers if number.isdecimal()]
+            self._highest = max(taken, default=0)
+        return f"{self._highest + 1:06d}-{digest_of(keys)}{suffix}"
+
+    def written(self) -> None:
+        """The file of the last name is in the folder."""
+        self._highest += 1
+        with contextlib.suppress(OSError):  # the folder is gone: the next name will tell
+            self._changed = os.stat(self._folder).st_mtime_ns
 
 
 def names_in(folder: Path, suffix: str, *, hidden: bool = False) -> list[str]:

@@ -49,7 +49,7 @@ from tacit.store._archive import MOST_BYTES
 from tacit.store._dataset import build_dataset
 from tacit.store._errors import StoreError
 from tacit.store._failures import FailedCells, Failures
-from tacit.store._files import ASIDE, digest_of, names_in, next_name
+from tacit.store._files import ASIDE, Numbers, digest_of, names_in
 from tacit.store._fit import misfit, wrong_outcomes
 from tacit.store._index import SUFFIX, PartIndex
 from tacit.store._manifest import MANIFEST, read_manifest
@@ -110,6 +110,7 @@ class Store:
             for folder in (self.path, self._parts, self.path / "failures"):
                 remove_stale(folder)
             self._drop_stale_reservations()
+        self._numbers = Numbers(self._parts)
         self._index = PartIndex(self._parts, self.identity, self.warnings, read_only=read_only)
         self._failures = Failures(
             self.path / "failures", self.identity, self.warnings, read_only=read_only
@@ -346,10 +347,11 @@ class Store:
     def _write(self, contents: _part.Contents, data: bytes) -> str:
         self._must_be_writable()
         try:
-            name = next_name(self._parts, contents.keys, SUFFIX)
+            name = self._numbers.name(contents.keys, SUFFIX)
         except OSError as error:  # the folder was taken away meanwhile
             raise WriteError(self._parts, error) from error
         write_atomically(self._parts / name, data)
+        self._numbers.written()
         self._index.add(name, contents)
         return name
 
