@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import equinox as eqx
 import jax
 
+from tacit._light_programs import FIRST_LEVEL, light_options, may_choose
 from tacit._types import PyTree
 from tacit.descent._by_value import ByValue
 
@@ -66,11 +67,9 @@ def run_compiled(function: Callable[..., R], kind: Hashable, fixed: PyTree, *reu
     arrays, rest = eqx.partition(fixed, eqx.is_array)
     leaves, structure = jax.tree.flatten((arrays, reused))
     shapes = structure, tuple(map(_array_kind, leaves))
-    # LLVM's first level compiles these programs up to a quarter faster, and they run as fast. Who
-    # has asked JAX for less gets less.
-    on_cpu = jax.default_backend() == "cpu"
-    first = on_cpu and bool(reused) and not jax.config.read("jax_disable_most_optimizations")
-    options = {"xla_backend_optimization_level": 1} if first else None
+    # LLVM's first level compiles loops up to a quarter faster, and they run as fast. What reuses
+    # nothing is no loop.
+    options = (FIRST_LEVEL if reused else light_options()) if may_choose() else None
 
     def make() -> Callable[..., R]:
         def program(arrays: PyTree, *reused: PyTree) -> R:
@@ -79,7 +78,7 @@ def run_compiled(function: Callable[..., R], kind: Hashable, fixed: PyTree, *reu
         donated = tuple(range(1, len(reused) + 1))
         return jax.jit(program, donate_argnums=donated, compiler_options=options)
 
-    return _PROGRAMS.get((function, kind, shapes, first), make)(arrays, *reused)
+    return _PROGRAMS.get((function, kind, shapes, options is None), make)(arrays, *reused)
 
 
 def _array_kind(leaf: Any) -> Hashable:

@@ -14,6 +14,7 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
 
+from tacit._light_programs import light_options, may_choose
 from tacit._types import PyTree
 from tacit.descent._programs import PROGRAMS_KEPT, Recent, static_kind
 from tacit.descent._segment import Lane, LaneInputs, Program
@@ -89,7 +90,8 @@ def _trace(program: Program, params: PyTree, inputs: LaneInputs) -> InitialState
     )(params, inputs, arrays)
     made: Any = constant_outputs(traced, len(jax.tree.leaves(params)))
     if made is None:
-        made = jax.jit(jaxpr_as_fun(traced))
+        options = light_options() if may_choose() else None
+        made = jax.jit(jaxpr_as_fun(traced), compiler_options=options)
     dtype = jax.eval_shape(program.losses, params, inputs).dtype
     return InitialState(made, state, np.dtype(dtype))
 

@@ -1,5 +1,6 @@
 """The deep factorisation: a matrix as a product of factors, each of them free."""
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import final
@@ -166,12 +167,13 @@ class DeepFactorisation(eqx.Module):
             check_length(size, f"sizes[{i}]")
         with x64_for(np.dtype(dtype)):
             keys = jax.random.split(key, len(sizes) - 1)
-            return cls(
-                [
-                    gaussian((rows, columns), scale=scale, dtype=dtype, key=factor_key)
-                    for columns, rows, factor_key in zip(sizes[:-1], sizes[1:], keys, strict=True)
-                ]
-            )
+
+            def factor(rows: int, columns: int, key: PRNGKeyArray) -> Array:
+                return gaussian((rows, columns), scale=scale, dtype=dtype, key=key)
+
+            if len(set(sizes)) == 1:  # the same numbers, of a program that draws once
+                return cls(list(jax.vmap(functools.partial(factor, sizes[0], sizes[0]))(keys)))
+            return cls([factor(*shape) for shape in zip(sizes[1:], sizes[:-1], keys, strict=True)])
 
     @classmethod
     @door(

@@ -22,6 +22,7 @@ from tacit._doors import (
     whole,
     wrong,
 )
+from tacit._light_programs import lightly
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.measures import hankel_singular_values
 from tacit.models._dense import Dense
@@ -291,7 +292,7 @@ def random_linear_rnns(
         return _random(transition, int(width), int(channels), bool(balanced), scales, keys)
 
 
-@eqx.filter_jit
+@lightly
 def _random(
     transition: type[AbstractTransition],
     width: int,
@@ -321,6 +322,6 @@ def impulse_responses(models: LinearRNN, length: int) -> np.ndarray:
     return np.asarray(_responses(models, int(length)))
 
 
-@eqx.filter_jit
+@lightly
 def _responses(models: LinearRNN, length: int) -> Array:
     return eqx.filter_vmap(lambda model: model.impulse_response(length))(models)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tacit._light_programs import normal
 from tacit._types import Array, Float, x64_for
 
 
@@ -74,4 +75,4 @@ def gaussian(shape: tuple[int, ...], *, scale: Any, dtype: Any, key: Any) -> Flo
             f"dtype: received {dtype}, it must be a real floating one; use float64 or float32"
         )
     with x64_for(dtype):
-        return jax.random.normal(key, shape, dtype) * jnp.asarray(scale, dtype)
+        return normal(key, shape, dtype) * jnp.asarray(scale, dtype)

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.special
 
 from tacit._doors import door, key, number, subclass, whole
+from tacit._light_programs import normal
 from tacit._types import PRNGKeyArray
 from tacit.models._dense import Dense
 from tacit.models._gated import AbstractGated
@@ -78,7 +79,7 @@ def _keras_weights(gates: int, width: int, key: PRNGKeyArray) -> tuple[np.ndarra
     check_length(width, "width")
     rows = gates * width
     with jax.enable_x64(True):
-        draws = np.asarray(jax.random.normal(key, (rows * width + rows + width,), jnp.float64))
+        draws = np.asarray(normal(key, (rows * width + rows + width,), jnp.float64))
     state, inputs, readout = np.split(draws, [rows * width, rows * width + rows])
     # With R's diagonal made positive, Q is uniform over all matrices with orthonormal columns.
     Q, R = np.linalg.qr(state.reshape(rows, width))
@@ -99,7 +100,7 @@ def _weights(
         raise ValueError(f"gain: received {gain!r}, it must be finite and not negative")
     sizes = [int(np.prod(shape)) for shape in shapes]
     with jax.enable_x64(True):
-        draws = np.asarray(jax.random.normal(key, (sum(sizes),), jnp.float64))
+        draws = np.asarray(normal(key, (sum(sizes),), jnp.float64))
     parts = np.split(draws, np.cumsum(sizes)[:-1])
     state, outer = gain * _deviation(width, width), gain * _deviation(1, width)
     scales = state, outer, outer

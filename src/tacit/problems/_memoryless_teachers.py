@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit._doors import door, key, number, numbers, whole
+from tacit._light_programs import normal
 from tacit._types import PRNGKeyArray, precise
 from tacit.models import Dense, LinearRNN
 
@@ -47,7 +48,7 @@ def linear_teacher(order: int, *, radius: float = 0.9, key: PRNGKeyArray) -> Lin
             f"radius: received {radius!r}, it must lie between 0 and 1, so that memory fades"
         )
     with jax.enable_x64(True):
-        drawn = np.asarray(jax.random.normal(key, (order, order + 2), jnp.float64))
+        drawn = np.asarray(normal(key, (order, order + 2), jnp.float64))
         A, B, C = drawn[:, :order], drawn[:, order : order + 1], drawn[:, order + 1 :].T
         # With R's diagonal made positive, Q is uniform over all orthogonal matrices.
         Q, R = np.linalg.qr(A)

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tacit._doors import ANY, SEEDS, door, each, function, instance, key, number, real, text, whole
+from tacit._light_programs import normal
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models import Dense, Diagonal, LinearRNN, impulse_responses
 
@@ -48,7 +49,7 @@ def gaussian_weights(
     """Entries of B = Cᵀ drawn from N(0.5, 1), as in appendix B.2.1; with `channels`, a matrix."""
     shape = (order,) if channels is None else (order, channels)
     with jax.enable_x64(True):
-        return np.asarray(0.5 + jax.random.normal(key, shape, jnp.float64))
+        return np.asarray(0.5 + normal(key, shape, jnp.float64))
 
 
 @door(order=whole(1))
@@ -117,8 +118,8 @@ def random_unbalanced_teacher(order: int, *, key: PRNGKeyArray) -> LinearRNN:
     _check_order(order)
     diagonal_key, above_key = jax.random.split(key)
     with jax.enable_x64(True):
-        diagonal = 0.1 * jax.random.normal(diagonal_key, (order,), jnp.float64)
-        above = 0.7 + 0.1 * jax.random.normal(above_key, (order - 1,), jnp.float64)
+        diagonal = 0.1 * normal(diagonal_key, (order,), jnp.float64)
+        above = 0.7 + 0.1 * normal(above_key, (order - 1,), jnp.float64)
     return _chain(np.asarray(diagonal), np.asarray(above))
 
 

@@ -11,6 +11,7 @@ import xarray
 from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
+from tacit._light_programs import lightly
 from tacit.descent import (
     DescentResult,
     GaussNewton,
@@ -176,7 +177,7 @@ class GaussianExperiment(CompletionExperiment):
         }
 
 
-@eqx.filter_jit
+@lightly
 def _draw(
     depth: int, size: int, seeds: jax.Array, scales: jax.Array
 ) -> tuple[jax.Array, DeepFactorisation]:

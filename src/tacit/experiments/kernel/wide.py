@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tacit._light_programs import lightly
 from tacit.descent import Lanes, Record
 from tacit.experiments import Experiment, fixed
 from tacit.models import ScaledConv, ScaledLinearRNN
@@ -56,7 +57,7 @@ class _ImpulseResponse:
         return model.impulse_response(self.length)
 
 
-@eqx.filter_jit
+@lightly
 def _students(
     key: jax.Array, seeds: jax.Array, width: int, nu_w: float, inputs: int, outputs: int
 ) -> ScaledLinearRNN:

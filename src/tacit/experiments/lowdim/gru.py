@@ -19,6 +19,7 @@ import optax
 import xarray
 from numpy.typing import ArrayLike
 
+from tacit._light_programs import lightly, normal
 from tacit._types import PRNGKeyArray
 from tacit.descent import Averaged, Lanes, Stop, descend, lane_keys
 from tacit.experiments import Batch, Experiment, UsageError, Variable, fixed, swept
@@ -148,21 +149,15 @@ class GRUExperiment(Experiment):
             keys=[jax.random.fold_in(jax.random.key(0), int(seed)) for seed in distinct],
         )
         teachers = trained.take(place)
-        noise = jax.random.normal(
-            jax.random.key(4), (POWER_SEQUENCES, self.horizon, 1), jnp.float32
-        )
+        noise = normal(jax.random.key(4), (POWER_SEQUENCES, self.horizon, 1), jnp.float32)
         power = np.mean(_outputs(trained, noise) ** 2, axis=1)[place]  # (cell, step)
         zero_loss = power[np.arange(len(batch)), lengths - 1]
 
         weights = np.stack([step_weights(int(k), longest=self.longest) for k in lengths])
         loss = eqx.filter_vmap(lambda teacher, w: SampledLoss(teacher, w, self.sequences))
-        start = functools.partial(
-            GRU.random, width, scale=self.gain / np.sqrt(width), dtype=np.float32
-        )
-        starts = eqx.filter_jit(eqx.filter_vmap(lambda key: start(key=key)))
         cuts = {int(self.cut * self.steps): 0.1} if self.cut < 1 else None
         result = descend(
-            Lanes(starts(lane_keys(1, seeds, lengths).tree)),
+            Lanes(_starts(lane_keys(1, seeds, lengths).tree, width, self.gain / np.sqrt(width))),
             Lanes(loss(teachers.tree, jnp.asarray(weights, jnp.float32))),
             Averaged(optax.adam(optax.piecewise_constant_schedule(1.0, cuts)), steps=self.average),
             stop=Stop(self.steps, loss=self.goal * zero_loss, patience=self.patience),
@@ -171,7 +166,7 @@ class GRUExperiment(Experiment):
             title=batch.label,
         )
 
-        inputs = jax.random.normal(jax.random.key(2), (self.inputs, self.horizon, 1), jnp.float32)
+        inputs = normal(jax.random.key(2), (self.inputs, self.horizon, 1), jnp.float32)
         theirs = _outputs(teachers, inputs)
         ours = [_outputs(lanes, inputs) for lanes in (result.model, result.best)]
         error = np.stack([mean_tail_errors(each - theirs, lengths) for each in ours], axis=1)
@@ -248,5 +243,16 @@ def _one_output(model: GRU, inputs: jax.Array) -> jax.Array:
 
 
 def _responses(models: Lanes[GRU], length: int) -> np.ndarray:
-    found = eqx.filter_jit(eqx.filter_vmap(lambda model: response(model, length)))(models.tree)
-    return np.asarray(found, np.float64)[..., 0]
+    return np.asarray(_answers(models.tree, length), np.float64)[..., 0]
+
+
+# Functions of this file, so that batches of one shape share what is compiled.
+@lightly
+def _answers(models: GRU, length: int) -> jax.Array:
+    return eqx.filter_vmap(lambda model: response(model, length))(models)
+
+
+@lightly
+def _starts(keys: PRNGKeyArray, width: int, scale: float) -> GRU:
+    start = functools.partial(GRU.random, width, scale=scale, dtype=np.float32)
+    return eqx.filter_vmap(lambda key: start(key=key))(keys)

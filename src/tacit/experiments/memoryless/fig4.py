@@ -15,6 +15,7 @@ import numpy as np
 import optax
 import xarray
 
+from tacit._light_programs import normal
 from tacit.descent import Lanes, Record, Stop, descend, log_spaced_steps
 from tacit.draw import Axis, Figure, Panel, Points, median_lines
 from tacit.experiments import Batch, Claims, Experiment, UsageError, Variable, fixed, swept
@@ -86,7 +87,7 @@ class Fig4(Experiment):
         scale_key, maps_key = jax.random.split(jax.random.fold_in(jax.random.key(4), seed))
         with jax.enable_x64(True):
             alpha = float(jax.random.uniform(scale_key, (), jnp.float64))
-            maps = np.asarray(jax.random.normal(maps_key, (2 * self.width,), jnp.float64))
+            maps = np.asarray(normal(maps_key, (2 * self.width,), jnp.float64))
         B, C = np.sqrt(self.variance) * maps.reshape(2, self.width)
         return LinearRNN(Dense(alpha * np.eye(self.width)), B[:, None], C[None, :]), alpha
 

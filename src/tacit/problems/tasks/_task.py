@@ -1,7 +1,6 @@
 """What a task is: a number of steps and channels, and trials drawn from a key."""
 
 import abc
-import functools
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from tacit._doors import door, floating, key, number, real, whole
+from tacit._light_programs import lightly
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 
 
@@ -81,7 +81,7 @@ class Task(abc.ABC):
 
 
 # Compiled here for calls outside a compiled loop: one program for each task and batch.
-@functools.partial(jax.jit, static_argnums=(0, 2, 3))
+@lightly
 def _sample_trials(task: Task, key: PRNGKeyArray, batch: int, dtype: Any) -> Trials:
     return Trials(*jax.vmap(lambda one: task._draw(one, dtype))(jax.random.split(key, batch)))
 
