@@ -90,24 +90,22 @@ class Way(NamedTuple):
         else:
             tiles = _rate_kernel.Tiles(*self.kernel)
             stack.enter_context(mock.patch.object(_rate_kernel, "TILES", tiles))
-            stack.enter_context(mock.patch.object(_rate_kernel, "ENABLED", new=True))
         return stack
 
 
 THREEFOLD, SIXFOLD = "TF32_TF32_F32_X3", "BF16_BF16_F32_X6"
 WAYS = {
     "loop": Way(),
-    "kernel": Way((256, 16, 16, 4)),
+    "kernel": Way((256, 32, 8, 1)),
     "loop-x3": Way(precision=THREEFOLD),
-    "kernel-x3": Way((256, 16, 16, 4), precision=THREEFOLD),
-    "kernel-8-warps": Way((256, 16, 8, 4), precision=THREEFOLD),
-    "kernel-32-terms": Way((256, 32, 8, 3), precision=THREEFOLD),
-    "kernel-128": Way((128, 32, 8, 3), precision=THREEFOLD),
-    "kernel-32-both": Way((256, 32, 16, 3), precision=THREEFOLD),
-    "kernel-x6": Way((256, 16, 16, 4), precision=SIXFOLD),
-    "kernel-tf32": Way((256, 16, 16, 4), precision="tensorfloat32"),
+    "kernel-x3": Way((256, 32, 8, 1), precision=THREEFOLD),
+    "kernel-16-terms": Way((256, 16, 8, 1), precision=THREEFOLD),
+    "kernel-128": Way((128, 32, 8, 1), precision=THREEFOLD),
+    "kernel-16-warps": Way((256, 32, 16, 1), precision=THREEFOLD),
+    "kernel-x6": Way((256, 32, 8, 1), precision=SIXFOLD),
+    "kernel-tf32": Way((256, 32, 8, 1), precision="tensorfloat32"),
+    "loop-tf32": Way(precision="tensorfloat32"),
     "loop-10": Way(together=10, precision=THREEFOLD),
-    "loop-100": Way(together=100, precision=THREEFOLD),
 }
 
 

@@ -5,10 +5,14 @@ It looks inside to stand in for the machine's devices and JAX's plug-ins.
 
 import subprocess
 import sys
+import threading
 
+import equinox as eqx
+import numpy as np
 import pytest
 
 from tacit.experiments import _accelerator
+from tacit.experiments.connectivity import change, threads
 from tacit.reproduction import find_experiment
 
 
@@ -49,6 +53,36 @@ def test_networks_of_a_task_are_one_batch_on_an_accelerator(monkeypatch):
         grid = experiment.grid()
         assert grid.batch_count() == batches
         assert len(grid) == sum(len(batch) for batch in grid.batches()) == 264
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_the_host_uses_its_cores_beside_an_accelerator(monkeypatch, there):
+    monkeypatch.setattr(threads, "accelerated", lambda: there)
+
+    def square(number):
+        return number**2, threading.current_thread()
+
+    found = threads.in_threads(square, range(40))
+    assert [number for number, _ in found] == [number**2 for number in range(40)]
+    assert (threading.main_thread() in {thread for _, thread in found}) is not there
+
+
+def test_losses_with_other_matrices_are_the_same_on_an_accelerator(monkeypatch):
+    experiment = find_experiment("connectivity/fig2").from_preset("smoke")
+    task, keys = experiment.problem("flip-flop"), experiment.keys(0)
+    model = experiment.start(task, 12, 0.9, keys[0])
+    trials = task.sample(keys[2], 8)
+    matrices = np.random.default_rng(0).normal(0, 0.3, (3, 12, 12))
+    found = []
+    for there in (False, True):
+        monkeypatch.setattr(change, "accelerated", lambda there=there: there)
+        found.append(change.losses(model, matrices, trials))
+    one_by_one = [
+        float(change.loss(eqx.tree_at(lambda m: m.W, model, W.astype("float32")), trials))
+        for W in matrices
+    ]
+    np.testing.assert_allclose(found, [one_by_one, one_by_one], rtol=1e-5)
+    assert len(set(one_by_one)) == 3
 
 
 def test_it_is_known_without_jax():

@@ -49,6 +49,9 @@ def test_kernels_do_what_the_loops_do(nonlinearity, columns):
         (32, 16, "float16", 2, False),
         (32, 16, "float32", 9, False),
         (32, 8, "float32", 2, False),
+        (256, 32, "float32", 2, True),
+        (256, 64, "float32", 2, False),
+        (512, 32, "float32", 2, False),
     ],
 )
 def test_sizes_in_powers_of_two_are_served(units, batch, dtype, channels, served):
@@ -56,6 +59,20 @@ def test_sizes_in_powers_of_two_are_served(units, batch, dtype, channels, served
     assert not _rate_kernel.serves(W, inputs, channels)  # there is no GPU here
     with mock.patch.object(_rate_kernel, "_INTERPRET", new=True):
         assert _rate_kernel.serves(W, inputs, channels) is served
+
+
+@pytest.mark.parametrize(
+    ("backend", "capability", "served"),
+    [("cpu", None, False), ("gpu", "9.0", True), ("gpu", "7.5", False), ("gpu", "gfx942", False)],
+)
+def test_gpus_with_tensor_cores_for_tf32_are_served(backend, capability, served):
+    device = mock.Mock(compute_capability=capability)
+    with (
+        mock.patch.object(jax, "default_backend", return_value=backend),
+        mock.patch.object(jax, "devices", return_value=[device]),
+    ):
+        W, inputs = jnp.zeros((32, 32)), jnp.zeros((STEPS, 16, 2))
+        assert _rate_kernel.serves(W, inputs, 2) is served
 
 
 def test_full_precision_means_three_products():

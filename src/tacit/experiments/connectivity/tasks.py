@@ -1,8 +1,7 @@
 """What the figures on the three tasks share: rate networks are trained, truncated and shuffled."""
 
-from typing import Any
+import functools
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,8 +12,10 @@ from numpy.typing import ArrayLike
 from tacit import measures
 from tacit.descent import FirstBelow, Lanes, Record, Stop, descend
 from tacit.experiments import Batch, Experiment, Grid, Variable, accelerated, fixed, stacked, swept
+from tacit.experiments.connectivity.change import change_measured, loss, spectra
+from tacit.experiments.connectivity.threads import in_threads
 from tacit.models import BY_MAPS, BY_VECTORS, RateRNN
-from tacit.problems import FlipFlop, Mante, Romo, Task, TaskLoss, Trials
+from tacit.problems import FlipFlop, Mante, Romo, Task, TaskLoss
 
 EPOCHS = {"flip-flop": 1000, "mante": 2000, "romo": 6000}
 """The paper's number of epochs for each task."""
@@ -25,7 +26,6 @@ NEEDED = {
 }  # fmt: skip
 """Published epochs to 5% at N = 256: read off Figure 2(a), for Romo at g = 0 off Figure S1(c)."""
 POINTS, DURATION, CHANNELS = 200, 100.0, 4  # of a stored curve; of a stored trial
-EIGENVALUES = ("change_eigenvalues", "final_eigenvalues")
 _SMOOTH = 5  # epochs
 
 
@@ -127,6 +127,7 @@ class TaskExperiment(Experiment):
             title=batch.label,
         )
         rows: list[dict[str, ArrayLike]] = []
+        changes: list[tuple[np.ndarray, np.ndarray]] = []
         for lane, (start, key) in enumerate(zip(starts, keys, strict=True)):
             seen = np.asarray(result.records["loss"][lane], np.float64)
             losses = np.interp(np.arange(epochs + 1), result.record_steps, seen)
@@ -136,14 +137,22 @@ class TaskExperiment(Experiment):
             )
             trials = task.sample(key[2], self.trials)
             last = result.model[lane]
-            ended = float(_loss(last, trials)) / float(_loss(start, trials))
+            ended = float(loss(last, trials)) / float(loss(start, trials))
             kept = ended <= self.fraction
             trained = last if kept else result.best[lane]
             arrived = "converged" if np.isfinite(needed) else "stopped"
             diverged = result.outcome[lane] == "diverged"
+            changes.append((np.asarray(start.W, np.float64), np.asarray(trained.W, np.float64)))
             rows.append(
                 {
-                    **self.weights(start, trained, trials, int(batch.column("seed")[lane])),
+                    **change_measured(
+                        start,
+                        trained,
+                        trials,
+                        seed=int(batch.column("seed")[lane]),
+                        ranks=self.ranks,
+                        fraction=self.fraction,
+                    ),
                     **self.one_trial(trained, task, key[3]),
                     **smoothed_curve(losses),
                     "outcome": "diverged" if diverged else arrived,
@@ -154,6 +163,10 @@ class TaskExperiment(Experiment):
                     "iterate": "last" if kept else "best",
                 }
             )
+        eigenvalues = "change_eigenvalues" in self.variables()
+        of_both = functools.partial(spectra, shown=self.shown, eigenvalues=eigenvalues)
+        for row, found in zip(rows, in_threads(of_both, changes), strict=True):
+            row.update(found)
         return stacked(rows)
 
     def one_trial(self, trained: RateRNN, task: Task, key: jax.Array) -> dict[str, np.ndarray]:
@@ -177,53 +190,6 @@ class TaskExperiment(Experiment):
             room = [(0, round(DURATION / self.dt) - trial.shape[0]), (0, CHANNELS - trial.shape[1])]
             found[f"trial_{name}"] = np.pad(trial.astype(float), room, constant_values=np.nan)
         return found
-
-    def weights(
-        self, start: RateRNN, trained: RateRNN, trials: Trials, seed: int
-    ) -> dict[str, Any]:
-        """Spectra, truncations and the control, on one fixed batch of trials."""
-        before, after = (np.asarray(model.W, np.float64) for model in (start, trained))
-        width = len(before)
-        shown, ranks = min(self.shown, width), range(min(self.ranks, width) + 1)
-        initial = float(_loss(start, trials))
-
-        def loss(matrix: np.ndarray) -> float:
-            changed = eqx.tree_at(lambda m: m.W, trained, jnp.asarray(matrix, jnp.float32))
-            return float(_loss(changed, trials))
-
-        if not np.isfinite(after).all():
-            numbers = ("looked_loss", "change_norm", "weight_norm", "shuffled_loss")
-            return {
-                "initial_loss": initial,
-                **dict.fromkeys((*numbers, "rank_text", "rank_code"), np.nan),
-                **dict.fromkeys(("change_singular", "final_singular"), np.full(shown, np.nan)),
-                **dict.fromkeys(EIGENVALUES, np.full(width, np.nan + 0j)),
-                "truncated_loss": np.full(len(ranks), np.nan),
-            }
-        change = after - before
-        truncated = measures.truncation_losses(loss, before, after, ranks)
-        text, code = (
-            measures.functional_rank(truncated, initial=against, fraction=self.fraction)
-            for against in (initial, None)
-        )
-        return {
-            "initial_loss": initial,
-            "looked_loss": loss(after) / initial,
-            "change_norm": np.linalg.norm(change),
-            "weight_norm": np.linalg.norm(after),
-            "change_singular": measures.singular_values(change)[:shown],
-            "final_singular": measures.singular_values(after)[:shown],
-            **{
-                name: measures.eigenvalues(matrix)
-                for name, matrix in zip(EIGENVALUES, (change, after), strict=True)
-                if name in self.variables()
-            },  # at N = 1,024 they take as long as training
-            "truncated_loss": truncated / initial,
-            "shuffled_loss": loss(np.asarray(measures.shuffled(before, seed=seed)) + change)
-            / initial,
-            "rank_text": np.inf if text is None else text,
-            "rank_code": np.inf if code is None else code,
-        }
 
 
 class WeightsExperiment(TaskExperiment):
@@ -316,11 +282,6 @@ def _recorded(epochs: int) -> list[int]:
     """
     dense, wide = np.arange(0, min(epochs, 200) + 1, 2), np.arange(210, epochs + 1, 10)
     return sorted({*dense.tolist(), *wide.tolist(), epochs})
-
-
-@eqx.filter_jit
-def _loss(model: RateRNN, trials: Trials) -> jax.Array:
-    return trials.loss(model.run(trials.inputs))
 
 
 def smoothed_curve(losses: np.ndarray) -> dict[str, np.ndarray]:
