@@ -29,7 +29,7 @@ def coloured_noise(rng: np.random.Generator) -> Record:
 def feedback(rng: np.random.Generator) -> Record:
     """A slow system under proportional control; the set point moves, the output is disturbed."""
     length, pole, gain = 1500, rng.uniform(0.9, 0.97), rng.uniform(1, 3)
-    target = _held(rng, length, 40)
+    target = held(rng, length, 40)
     disturbance = 0.1 * _lasting(rng, length, 0.8)
     state, U, Y = 0.0, np.zeros((length, 1)), np.zeros((length, 1))
     for t in range(length):
@@ -41,7 +41,7 @@ def feedback(rng: np.random.Generator) -> Record:
 
 def quantised_output(rng: np.random.Generator) -> Record:
     """The sensor tells about ten levels apart."""
-    U = _held(rng, 1000, 5)[:, None]
+    U = held(rng, 1000, 5)[:, None]
     clean = _filtered([rng.uniform(0.8, 0.95), rng.uniform(0.3, 0.7)], U[:, 0], rng)
     step = (clean.max() - clean.min()) / 10
     return Record(U, (step * np.round(clean / step))[:, None])
@@ -63,7 +63,7 @@ def short_record(rng: np.random.Generator) -> Record:
 
 def delay(rng: np.random.Generator) -> Record:
     """The input acts after nine samples."""
-    U = _held(rng, 1000, 3)[:, None]
+    U = held(rng, 1000, 3)[:, None]
     late = np.concatenate([np.zeros(9), U[:-9, 0]])
     clean = _filtered([rng.uniform(0.85, 0.95)], late, rng)
     return _spoilt(U, clean, 20, rng.normal(size=1000))
@@ -71,7 +71,7 @@ def delay(rng: np.random.Generator) -> Record:
 
 def nearly_integrating(rng: np.random.Generator) -> Record:
     """A memory of 500 samples in a record of 1,500."""
-    U = _held(rng, 1500, 10)[:, None]
+    U = held(rng, 1500, 10)[:, None]
     clean = _filtered([0.998, rng.uniform(0.5, 0.9)], U[:, 0], rng)
     return _spoilt(U, clean, 30, rng.normal(size=1500))
 
@@ -85,7 +85,7 @@ def resonances(rng: np.random.Generator) -> Record:
 
 def two_by_two(rng: np.random.Generator) -> Record:
     """Two inputs and two outputs, each pair with a system of its own."""
-    U = np.stack([_held(rng, 1000, 4), _held(rng, 1000, 6)], axis=1)
+    U = np.stack([held(rng, 1000, 4), held(rng, 1000, 6)], axis=1)
     answers = [
         sum(
             _filtered([rng.uniform(0.6, 0.95)], U[:, i], rng, size=rng.normal() + 2 * (i == o))
@@ -108,7 +108,7 @@ def few_sines(rng: np.random.Generator) -> Record:
 
 def few_steps(rng: np.random.Generator) -> Record:
     """Steps that last for a hundred samples."""
-    U = _held(rng, 1200, 100)[:, None]
+    U = held(rng, 1200, 100)[:, None]
     clean = _filtered([*_pairs(rng, 1, (0.85, 0.95)), rng.uniform(0.8, 0.95)], U[:, 0], rng)
     return _spoilt(U, clean, 25, rng.normal(size=1200))
 
@@ -167,7 +167,7 @@ def _filtered(
     return total
 
 
-def _held(rng: np.random.Generator, length: int, mean: int) -> Floats:
+def held(rng: np.random.Generator, length: int, mean: int) -> Floats:
     """Levels that last for a random time, `mean` samples on average."""
     changes = rng.random(length) < 1 / mean
     return rng.normal(size=length)[np.maximum.accumulate(np.where(changes, np.arange(length), 0))]

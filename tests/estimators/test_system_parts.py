@@ -15,6 +15,7 @@ from tacit.estimators._block_model import (
 from tacit.estimators._boundary import state_after
 from tacit.estimators._linear_system import LinearSystem
 from tacit.estimators._noise import effective_samples, noise_floor
+from tacit.estimators._normal_equations import linear_fit, normal_equations
 from tacit.estimators._polish import RADIUS, loss_of, polish
 from tacit.estimators._records import Records
 from tacit.estimators._system_orders import as_blocks, extended
@@ -97,6 +98,24 @@ def test_blocks_are_the_same_system_and_its_jacobian_is_exact(order):
     behind, _ = residuals_and_jacobian(moved(model, -step), records)
     change = jacobian @ step
     np.testing.assert_allclose((behind - ahead) / 2, change, atol=1e-7 * np.abs(change).max())
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 5])
+def test_normal_equations_are_those_of_the_jacobian(order):
+    rng = np.random.default_rng(order)
+    records = record(system(3), 50, records=2)
+    A = np.diag(rng.uniform(-0.9, 0.9, order))
+    if order > 2:
+        A[:2, :2] = [[0.5, 0.6], [-0.6, 0.5]]
+    sizes = ((order, 4), (2, order), (2, 3))
+    model = from_matrices(A, *(rng.normal(size=size) for size in sizes))
+    errors, jacobian = residuals_and_jacobian(model, records)
+    gram, slope = normal_equations(model, records)
+    np.testing.assert_allclose(gram, jacobian.T @ jacobian, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(slope, jacobian.T @ errors, rtol=1e-9, atol=1e-9)
+    # At the least squares of B and D no direction among these lowers the error any more.
+    left, columns = residuals_and_jacobian(linear_fit(model, records), records, linear=True)
+    assert np.abs(columns.T @ left).max() < 1e-8 * np.linalg.norm(columns) * np.linalg.norm(left)
 
 
 def test_era_of_noisy_markov_parameters_agrees_with_control():

@@ -99,7 +99,7 @@ def simulate(model: BlockModel, records: Records) -> list[Floats]:
         outputs = drive[1:, : records.inputs] @ model.D[:, :-1].T + model.D[:, -1]
         for place, section in model.places():
             size = len(section)
-            states = _states(section, model.B[place : place + size], drive)[0]
+            states = simulated_block(section, model.B[place : place + size], drive)
             outputs = outputs + states[1:] @ model.C[:, place : place + size].T
         found.append(outputs)
     return found
@@ -128,7 +128,7 @@ def residuals_and_jacobian(
             simulated = simulated + states[1:] @ C.T
             if not linear:
                 for k in range(size):  # ∂A/∂a is minus a unit matrix in the block's last row
-                    columns[:, :, at] = _driven(section, -states[:, size - 1 - k])[1:] @ C.T
+                    columns[:, :, at] = driven(section, -states[:, size - 1 - k])[1:] @ C.T
                     at += 1
             for answer in answers:  # one for each row of B: (time, states of the block, drives)
                 for output in range(outputs):
@@ -168,7 +168,7 @@ def moved(model: BlockModel, step: Floats, *, linear: bool = False) -> BlockMode
     )
 
 
-def _driven(section: Floats, signal: Floats) -> Floats:
+def driven(section: Floats, signal: Floats) -> Floats:
     """(zI − A)⁻¹ e v, where e is the block's last unit vector: (time, states)."""
     later = lfilter([0.0, 1.0], [1.0, *section], signal, axis=0)
     if len(section) == 1:
@@ -178,9 +178,19 @@ def _driven(section: Floats, signal: Floats) -> Floats:
     return np.stack([earlier, later], axis=1)
 
 
+def simulated_block(section: Floats, B: Floats, drive: Floats) -> Floats:
+    """The block's states alone: rows of B are combined before they are filtered."""
+    last = driven(section, drive @ B[-1])
+    if len(section) == 1:
+        return last
+    first = driven(section, drive @ B[0])
+    earlier, later = first[:, 0], first[:, 1]
+    return last + np.stack([later + section[0] * earlier, -section[1] * earlier], axis=1)
+
+
 def _states(section: Floats, B: Floats, drive: Floats) -> tuple[Floats, list[Floats]]:
     """The block's states, and (zI − A)⁻¹ eᵢ u for each row i of B: (time, states, drives)."""
-    last = _driven(section, drive)  # (time, drives) is filtered column by column
+    last = driven(section, drive)  # (time, drives) is filtered column by column
     if len(section) == 1:
         return last[:, 0] @ B.T, [last]
     earlier, later = last[:, 0], last[:, 1]

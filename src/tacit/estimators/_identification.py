@@ -29,7 +29,8 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
     A wide linear RNN is descended from a small start, which prefers a low order (the paper
     `lowdim`); it, an ARX model, an observer's realisation (OKID and ERA), a subspace model and the
     order before are truncated to each order and polished by Levenberg–Marquardt among stable
-    systems. The order has the least BIC among those whose Hankel values stand above the noise.
+    systems. The order has the least BIC of coloured errors, unless gaps of the record speak against
+    it.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 return starts_of(some, None, known)
             from tacit.estimators._gradient_start import descended
 
-            return starts_of(some, descended(some, width=self.width, seed=seed), known)
+            return starts_of(some, lambda: descended(some, width=self.width, seed=seed), known)
 
         tell(0.0, "descent of a wide network")
         begun, search = starts(records), part(tell, _STARTS, _ORDERS)

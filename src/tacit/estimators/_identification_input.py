@@ -85,11 +85,11 @@ def largest_order(estimator: Any, records: Records) -> int:
 
     An order that was asked for needs two.
     """
-    outputs, drives = records.outputs[0].shape[1], records.driven[0].shape[1]
+    outputs = records.outputs[0].shape[1]
     longest = max(len(one) for one in records.outputs)
     most = MOST if estimator.max_order is None else estimator.max_order
     share = 5 if estimator.order is None else 2  # samples for each number
-    room = records.samples * outputs // (share * (outputs + drives))
+    room = records.samples * outputs // (share * (outputs + records.drives))
     possible = max(0, min(room, (longest - 1) // 2, estimator.width or 100))
     if estimator.order is not None:
         if estimator.order > possible:

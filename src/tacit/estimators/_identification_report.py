@@ -9,6 +9,10 @@ from tacit.estimators._boundary import initial_state
 
 _SETTLED = 5  # memories, after which an answer has settled
 _SHOWN = 400  # samples of the record in the figure
+_HIDDEN = (
+    " So the last state is not identifiable at this noise from an impulse response; that it is "
+    "there is known from the fit alone."
+)
 
 
 def record_of(identifier: Any, comparison: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -19,7 +23,6 @@ def record_of(identifier: Any, comparison: dict[str, Any] | None = None) -> dict
     return {
         "order": identifier.order_,
         "order_interval": list(identifier.order_interval_),
-        "order_by_criterion_alone": choice.best,
         "identifiable": choice.identifiable,
         "start": choice.chosen.start,
         "instead_of": choice.instead_of or None,
@@ -40,7 +43,7 @@ def record_of(identifier: Any, comparison: dict[str, Any] | None = None) -> dict
                 "criterion": one.criterion,
                 "start": one.start,
                 "error": float(np.sqrt(one.loss / _numbers(identifier))),
-                "error_ahead": choice.ahead.get(one.label),
+                "error_ahead": _finite(choice.ahead.get(one.label, np.nan)),
             }
             for one in choice.tried
         ],
@@ -93,18 +96,13 @@ def _words(told: dict[str, Any]) -> list[str]:
     if told["hankel_values"] and told["noise_floor"] is not None:
         words.append(
             f"The last Hankel value is {told['hankel_values'][-1]:.3g}; the noise makes values up "
-            f"to {told['noise_floor']:.3g} by itself. A state below that cannot be seen."
+            f"to {told['noise_floor']:.3g} by itself." + ("" if told["identifiable"] else _HIDDEN)
         )
     if told["instead_of"] is not None:
         words.append(
-            f"By the criterion it would have been {told['instead_of']}. Fitted to the first two "
-            f"thirds, that simulates the rest worse than {_ahead_best(told)}, or has a mode that "
+            f"By the criterion it would have been {told['instead_of']}. Fitted to a part of the "
+            f"record, that simulates the rest worse than {_ahead_best(told)}, or has a mode that "
             "outlasts the record, as a drift would; so it gave way."
-        )
-    elif not told["identifiable"]:
-        words.append(
-            f"The criterion alone would take order {told['order_by_criterion_alone']}, but further "
-            "states are not identifiable at this noise, or fail beyond the samples they fit."
         )
     words.append(
         f"This order needs more than {told['lags_needed'] - 1} lags; the longest record has "

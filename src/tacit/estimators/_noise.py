@@ -1,5 +1,7 @@
 """What is left unexplained: how many samples it is worth, and the Hankel values that it makes."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tacit.estimators._records import Records
@@ -7,7 +9,53 @@ from tacit.measures import hankel
 
 Floats = np.ndarray
 _DRAWS, _LEVEL, _LAGS = 40, 0.95, 30
+_LONGEST = 30  # lags of a regression of the errors on themselves, at most
+_EXACT = 1e-24  # of the outputs' variance: less than this is rounding
 _EXCITED = 0.01  # directions that the input excites less, beside the most, tell nothing
+
+
+def coloured_criterion(errors: list[Floats], resting: Sequence[bool] | None = None) -> float:
+    """N log σ² − Σ_k k log(1 − ρ_k²) + p log N, summed over outputs: BIC of coloured errors.
+
+    The errors are taken for a stationary autoregression of length p, and p makes the sum least. The
+    first two terms are minus twice its exact likelihood, with the reflections ρ of Burg (1975).
+    White errors need no lags, and for them this is the N log σ² of the usual criteria.
+
+    Stationary matters: without it, an exact impulse response would need no system, because its
+    later samples are foretold by those before. What fades is not a disturbance that goes on. Of a
+    record that does not begin at rest the first samples are left out: the initial state was fitted
+    as if errors were white, and leaves a trace there.
+    """
+    most = min(_LONGEST, min(len(one) for one in errors) // 10)
+    rests = [False] * len(errors) if resting is None else resting
+    seen = [one[0 if rest else most :] for one, rest in zip(errors, rests, strict=True)]
+    return sum(
+        _stationary([one[:, output] - one[:, output].mean() for one in seen], most)
+        for output in range(errors[0].shape[1])
+    )
+
+
+def _stationary(series: list[Floats], most: int) -> float:
+    """The least N log σ² − Σ_k k log(1 − ρ_k²) + p log N, over the records of one output."""
+    count = sum(map(len, series))
+    forward, backward = series, series  # errors of a regression on what comes before, and after
+    first = terms = 0.0  # of samples with fewer than p before them: squares, and −Σ k log(1 − ρ_k²)
+    values = []
+    for lags in range(most + 1):
+        if lags:
+            first += sum(float(one[0]) ** 2 for one in forward)
+            forward, backward = [one[1:] for one in forward], [one[:-1] for one in backward]
+            both = sum(float(f @ b) for f, b in zip(forward, backward, strict=True))
+            power = sum(float(f @ f + b @ b) for f, b in zip(forward, backward, strict=True))
+            turn = 2 * both / power if power > 0 else 0.0
+            pairs = [(f - turn * b, b - turn * f) for f, b in zip(forward, backward, strict=True)]
+            forward, backward = [f for f, _ in pairs], [b for _, b in pairs]
+            kept = max(1 - turn**2, _EXACT)
+            first *= kept
+            terms -= len(series) * lags * np.log(kept)
+        left = (first + sum(float(one @ one) for one in forward)) / count + _EXACT
+        values.append(count * np.log(left) + terms + lags * np.log(max(count, 2)))
+    return float(min(values))
 
 
 def effective_samples(errors: list[Floats]) -> float:

@@ -1,6 +1,6 @@
 """Levenberg–Marquardt on the simulation error, among stable systems only."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from tacit.estimators._block_model import (
     BlockModel,
     from_matrices,
     moved,
-    residuals_and_jacobian,
     simulate,
 )
+from tacit.estimators._normal_equations import normal_equations
 from tacit.estimators._records import Records
 
 Floats = np.ndarray
@@ -25,16 +25,6 @@ class Polished:
     model: BlockModel
     loss: float
     start: str = ""
-
-
-def linear_fit(model: BlockModel, records: Records) -> BlockModel:
-    """B, D, offset and initial states by least squares, for the poles and C that a model has."""
-    blank = replace(model, B=np.zeros_like(model.B), D=np.zeros_like(model.D))
-    target, columns = residuals_and_jacobian(blank, records, linear=True)
-    size = np.linalg.norm(columns, axis=0)
-    size[size == 0] = 1.0
-    step = np.linalg.lstsq(columns / size, target, rcond=1e-9)[0] / size
-    return moved(blank, step, linear=True)
 
 
 def loss_of(model: BlockModel, records: Records) -> float:
@@ -57,8 +47,7 @@ def polish(start: BlockModel, records: Records, *, steps: int, name: str = "") -
             fresh = loss_of(renewed, records)
             if fresh <= loss * (1 + 1e-9) and renewed.is_stable(RADIUS):
                 model, loss = renewed, min(fresh, loss)
-        error, jacobian = residuals_and_jacobian(model, records)
-        gram, slope = jacobian.T @ jacobian, jacobian.T @ error
+        gram, slope = normal_equations(model, records)
         size = np.sqrt(np.maximum(np.diag(gram), 1e-300))
         scaled = gram / size[:, None] / size
         fallen = False

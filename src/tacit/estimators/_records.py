@@ -1,6 +1,7 @@
 """Measured records of inputs and outputs, in units of their own deviation."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -76,13 +77,16 @@ class Records:
     inputs: int
 
     @classmethod
-    def of(cls, U: list[Floats], Y: list[Floats], *, at_rest: bool = False) -> "Records":
-        """From scaled inputs and outputs, one array a record."""
+    def of(
+        cls, U: list[Floats], Y: list[Floats], *, at_rest: bool | Sequence[bool] = False
+    ) -> "Records":
+        """From scaled inputs and outputs, one array a record; all begin at rest, none or some."""
+        resting = at_rest if isinstance(at_rest, Sequence) else [at_rest] * len(U)
         driven = []
         for number, one in enumerate(U):
             drive = np.zeros((len(one) + 1, one.shape[1] + len(U)))
             drive[1:, : one.shape[1]] = one
-            drive[0, one.shape[1] + number] = 0.0 if at_rest else 1.0
+            drive[0, one.shape[1] + number] = 0.0 if resting[number] else 1.0
             driven.append(drive)
         return cls(tuple(driven), tuple(Y), U[0].shape[1])
 
@@ -90,6 +94,16 @@ class Records:
     def samples(self) -> int:
         """Samples of all records."""
         return sum(len(one) for one in self.outputs)
+
+    @property
+    def resting(self) -> list[bool]:
+        """Whether each record begins at rest."""
+        return [not drive[0].any() for drive in self.driven]
+
+    @property
+    def drives(self) -> int:
+        """Inputs, and records that do not begin at rest: their initial states are fitted too."""
+        return self.inputs + self.resting.count(False)
 
     def last(self, most: int) -> "Records":
         """The end of each record, so that about `most` numbers of outputs are left, or all."""

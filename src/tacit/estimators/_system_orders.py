@@ -3,13 +3,15 @@
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
 from tacit._progress_bar import Bar, silent_bar
 from tacit.estimators._block_model import BlockModel, from_matrices, simulate
-from tacit.estimators._noise import effective_samples, noise_floor
-from tacit.estimators._polish import RADIUS, Polished, linear_fit, loss_of, polish
+from tacit.estimators._noise import coloured_criterion, effective_samples, noise_floor
+from tacit.estimators._normal_equations import linear_fit
+from tacit.estimators._polish import RADIUS, Polished, loss_of, polish
 from tacit.estimators._records import Records
 from tacit.estimators._system_starts import (
     Matrices,
@@ -59,15 +61,14 @@ class OrderChoice:
     tried: tuple[Candidate, ...]
     interval: tuple[int, int]
     floor: float
-    effective: float
-    best: int  # the order that the criterion alone would take
-    ahead: dict[str, float] = field(default_factory=dict)  # errors on the last third, by label
+    effective: float  # samples that the errors are worth, which are fewer if they are coloured
+    ahead: dict[str, float] = field(default_factory=dict)  # errors in gaps, by label
     instead_of: str = ""  # the label that had to give way, where one simulates better ahead
 
     @property
     def identifiable(self) -> bool:
-        """Whether the criterion saw no state beyond the chosen order, hidden in the noise."""
-        return self.best <= self.chosen.order
+        """Whether the smallest Hankel value stands above the noise floor."""
+        return not self.chosen.order or bool(self.chosen.hankel[-1] > self.floor)
 
 
 def as_blocks(system: Matrices, records: Records) -> BlockModel:
@@ -89,20 +90,28 @@ def as_matrices(model: BlockModel, inputs: int) -> Matrices:
     return Matrices(model.A, model.B[:, :inputs], model.C, model.D[:, :-1])
 
 
-def starts_of(records: Records, wide: Matrices | None, response: Floats | None) -> dict[str, Start]:
-    """What to polish from, by name: each gives a system of any order or fails."""
+def starts_of(
+    records: Records, wide: Callable[[], Matrices] | None, response: Floats | None
+) -> dict[str, Start]:
+    """What to polish from, by name: each gives a system of any order or fails.
+
+    What takes time is done when it is first asked for.
+    """
+
+    @cache
+    def observed() -> Floats:
+        if response is not None:
+            return response
+        lags = observer_lags(records)
+        return observer_response(records, lags, 2 * max(lags, 20))
+
     found: dict[str, Start] = {}
     if wide is not None:
-        stable = stabilised(wide)
-        found["gradient"] = lambda order: truncated(stable, order)
+        descend = wide
+        network = cache(lambda: stabilised(descend()))
+        found["gradient"] = lambda order: truncated(network(), order)
     found["ARX"] = lambda order: arx_system(records, order)
-    if response is None:
-        with contextlib.suppress(np.linalg.LinAlgError, ValueError):
-            lags = observer_lags(records)
-            response = observer_response(records, lags, 2 * max(lags, 20))
-    if response is not None and np.isfinite(response).all():
-        known = response
-        found["OKID"] = lambda order: realised(known, order)
+    found["OKID"] = lambda order: realised(observed(), order)
     found["subspace"] = lambda order: subspace_system(records, order)
     return found
 
@@ -205,37 +214,33 @@ def _polished(begun: list[tuple[str, BlockModel]], records: Records) -> Polished
     return best
 
 
-def judged(records: Records, tried: Sequence[Candidate], worth: float) -> list[Candidate]:
-    """N′ Σ log RSS + k log N′ of each, with N′ = `worth` the samples that the errors are worth."""
+def judged(records: Records, tried: Sequence[Candidate]) -> list[Candidate]:
+    """Each with −2 log likelihood + k log N: BIC of coloured errors, k counting the system only."""
     outputs = records.outputs[0].shape[1]
+    price = np.log(max(records.samples, 2))
     found = []
     for one in tried:
-        errors = np.concatenate(errors_of(one.model, records))
-        power = np.mean(errors**2, axis=0) + 1e-24
         # An order more is a column of C and a row of B, initial states among it.
-        count = one.order * (records.driven[0].shape[1] + outputs) + outputs * records.inputs
-        value = worth * float(np.sum(np.log(power))) + count * np.log(max(worth, 2.0))
-        found.append(replace(one, criterion=value))
+        count = one.order * (records.drives + outputs) + outputs * records.inputs
+        value = coloured_criterion(errors_of(one.model, records), records.resting)
+        value += count * price
+        found.append(replace(one, criterion=float(value)))
     return found
 
 
 def choose_order(records: Records, tried: list[Candidate], *, seed: int) -> OrderChoice:
-    """The least criterion, with as many samples as coloured errors are worth.
-
-    Orders whose last Hankel value is below the noise floor are left out: such a state answers to
-    the input by less than the errors would by themselves, whatever else it fits.
-    """
-    finest = min(tried, key=lambda one: one.loss)
-    worth = effective_samples(errors_of(finest.model, records))
-    all_orders = judged(records, tried, worth)
+    """The least criterion, and the noise floor that belongs to it."""
+    all_orders = judged(records, tried)
     best = min(all_orders, key=lambda one: one.criterion)
-    floor = noise_floor(records, errors_of(best.model, records), seed=seed)
-    seen = [one for one in all_orders if one.order == 0 or one.hankel[-1] > floor]
-    chosen = min(seen or all_orders, key=lambda one: one.criterion)
-    near = [one for one in seen or all_orders if one.criterion <= chosen.criterion + _EVIDENCE]
-    orders = [one.order for one in near]
-    interval = (min(orders), max(orders))
-    return OrderChoice(chosen, tuple(all_orders), interval, floor, worth, best.order)
+    errors = errors_of(best.model, records)
+    near = [one.order for one in all_orders if one.criterion <= best.criterion + _EVIDENCE]
+    return OrderChoice(
+        chosen=best,
+        tried=tuple(all_orders),
+        interval=(min(near), max(near)),
+        floor=noise_floor(records, errors, seed=seed),
+        effective=effective_samples(errors),
+    )
 
 
 def errors_of(model: BlockModel, records: Records) -> list[Floats]:
