@@ -13,6 +13,7 @@ from tacit.models import (
     GLU,
     AssociativeScan,
     Bilinear,
+    Convolution,
     DiagonalSSM,
     DiscretisedSpectrum,
     LRURing,
@@ -55,7 +56,8 @@ def test_outputs_are_those_of_the_dense_recurrence(start):
     u = np.random.default_rng(1).normal(size=(40, 2))
     expected = by_hand(*parts, u)
     np.testing.assert_allclose(model.simulate(u), expected, atol=1e-12)
-    np.testing.assert_allclose(model.simulate(u, scan=AssociativeScan()), expected, atol=1e-12)
+    for scan in (AssociativeScan(), Convolution()):
+        np.testing.assert_allclose(model.simulate(u, scan=scan), expected, atol=1e-12)
     np.testing.assert_allclose(model.to_linear_rnn().simulate(u), expected, atol=1e-12)
     pulses = [by_hand(*parts, np.eye(40)[:, :1] * np.eye(2)[i]) for i in range(2)]
     response = np.asarray(model.impulse_response(40))
@@ -159,7 +161,8 @@ def test_a_stack_is_its_layers_one_after_the_other(gated):
         features = features + a
     expected = features @ np.asarray(stack.decoder).T
     np.testing.assert_allclose(stack.simulate(u), expected, atol=1e-10)
-    np.testing.assert_allclose(stack.simulate(u, scan=AssociativeScan()), expected, atol=1e-10)
+    for scan in (AssociativeScan(), Convolution()):
+        np.testing.assert_allclose(stack.simulate(u, scan=scan), expected, atol=1e-10)
 
 
 MODEL = model_of("ring")
@@ -189,6 +192,6 @@ def test_bad_input(call, words):
         call()
 
 
-def test_scans_may_be_named_as_objects_of_either_kind():
+def test_the_default_scan_is_the_recurrence():
     u = np.ones((3, 1))
     np.testing.assert_array_equal(MODEL.simulate(u), MODEL.simulate(u, scan=Recurrence()))

@@ -26,7 +26,7 @@ def child(code: str) -> str:
 ENGINE = {"measures", "theory", "models", "problems", "descent", "claims", "store", "sweep", "draw"}
 LOWEST = {
     "_types", "_errors", "_files", "_version", "_notebook", "_signatures", "_phases",
-    "_own_modules",
+    "_own_modules", "_light_programs",
 }  # fmt: skip
 BASE = LOWEST | {"_doors", "_progress_bar"}
 TOP = {"reproduction", "estimators", "checkpoints", "site", "explore"}

@@ -29,8 +29,7 @@ def claims_of(committed):
 NOT_YET = {
     "quick": set(),
     "gpu": set(),
-    # 240 large networks take a GPU for days; the other two have not been run yet
-    "paper": {"depth/fig18-29", "regimes/ssm", "regimes/ssm-practice"},
+    "paper": {"depth/fig18-29"},  # 240 large networks take a GPU for days
 }
 
 

@@ -159,6 +159,7 @@ RECORDS = {
     "models.AssociativeScan": "takes no arguments",
     "models.Bilinear": "takes no arguments",
     "models.GELU": "takes no arguments",
+    "models.Convolution": "takes no arguments",
     "models.Recurrence": "takes no arguments",
     "models.SSMBlock": "made by SSMStack.random",
     "models.SSMStack": "made by SSMStack.random",

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from calls_models import FACTORS, KEY, LAYER, LINEAR, RATES, SCALED, normal
+from calls_models import FACTORS, KEY, LAYER, LINEAR, RATES, SCALED, STACK, normal
 from recorded import Fresh, call
 
 from tacit import problems
@@ -15,6 +15,8 @@ with jax.enable_x64(True):
     DATA = jnp.asarray(normal(3, 4, 1))
     WEIGHTS = jnp.ones(4)
 MASK = np.eye(2, dtype=bool)
+MARKED = np.stack([normal(2, 5), np.ones((2, 5))], axis=2)
+WINDOWS = problems.RatedWindows.of(STACK, normal(3, 4, 1), normal(3, 4))
 WORDS = [np.array([0, 1]), np.array([2, 3, 4]), np.array([1]), np.array([0, 3, 4])]
 SENTENCES = problems.Sentences.of(WORDS, np.array([0, 1, 1, 0]), np.asarray(VECTORS), groups=1)
 SEEDED = problems.Seeded(StackedLSTM.random(2, layers=1, inputs=2, key=KEY), jnp.int32(0))
@@ -148,12 +150,23 @@ CALLS = {
     ),
     "adversarial_population_loss": call(wrong=normal(4, 1, 1), length=2),
     "balanced_teacher": call(eigenvalues=normal(3), weights=normal(3)),
+    "RatedWindows.of": call(start=STACK, inputs=normal(3, 4, 1), outputs=normal(3, 4), rate=0.1),
+    "RatedWindows.predicted": call("", None, "JAX carries what overflows along",
+        self=WINDOWS, trained=STACK, inputs=normal(2, 5, 1)
+    ),
+    "cut_record": call(
+        inputs=normal(40, 1), outputs=normal(40), window=2, windows=3, horizon=4, tests=2,
+        rng=Fresh(_rng),
+    ),
     "delay_teacher": call(order=3),
+    "delayed_copy": call(x=normal(2, 5, 1), delay=2),
     "equal_weights": call(order=3),
     "even_spectrum": call(order=3, low=0.1, high=0.9),
     "filter_sequences": call(response=normal(4, 1, 1), x=normal(3, 5, 1)),
     "gaussian_weights": call(order=3, channels=2, key=KEY),
     "half_population_loss": call(teacher=LINEAR, length=3, longest=5),
+    "induction": call(x=MARKED, lag=2),
+    "leaky_average": call(x=normal(2, 5, 1), decay=0.9),
     "linear_teacher": call(order=3, radius=0.9, key=KEY),
     "low_rank_matrix": call(rows=3, columns=4, rank=2, dtype=np.float64, key=KEY),
     "lying_teacher": call(teacher=LINEAR, length=2, wrong=normal(3)),
@@ -177,7 +190,9 @@ CALLS = {
 CALLS = {f"problems.{name}": made for name, made in CALLS.items()}
 RECORDS = {
     "problems.LazyPrediction": "what lazy_prediction returns",
+    "problems.CutRecord": "what cut_record returns",
     "problems.RatedResponse": "made by RatedResponse.of",
+    "problems.RatedWindows": "made by RatedWindows.of",
     "problems.predict_lanes": "lazy_prediction of what an experiment has stacked",
     "problems.Images": "made by Images.of",
     "problems.CentredResponse": "made by CentredResponse.of",

@@ -28,7 +28,7 @@ from tacit.models._spectrum import (
     RingSpectrum,
     ZeroOrderHold,
 )
-from tacit.models._ssm_scans import AbstractScan, AssociativeScan, Recurrence
+from tacit.models._ssm_scans import AbstractScan, AssociativeScan, Convolution, Recurrence
 from tacit.models._ssm_stack import GELU, GLU, AbstractGate, SSMBlock, SSMStack
 from tacit.models._ssm_starts import AbstractStart, LRURing, S4DInv, S4DLin
 from tacit.models._stacked_lstm import StackedLSTM
@@ -62,6 +62,7 @@ __all__ = [
     "BatchNorm",
     "Bilinear",
     "ConjugatePairs",
+    "Convolution",
     "DeepFactorisation",
     "Dense",
     "Diagonal",

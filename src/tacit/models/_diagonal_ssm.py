@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from tacit._doors import door, floating, instance, key, number, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
-from tacit.models._diagonal import ConjugatePairs, complex_powers
+from tacit.models._diagonal import ConjugatePairs
 from tacit.models._linear_rnn import LinearRNN
 from tacit.models._parameter import check_length, gaussian, parameter
 from tacit.models._spectrum import AbstractSpectrum
-from tacit.models._ssm_scans import AbstractScan, Recurrence
+from tacit.models._ssm_scans import AbstractScan, Recurrence, impulses
 from tacit.models._ssm_starts import AbstractStart
 
 _SEQUENTIAL = Recurrence()
@@ -87,13 +87,7 @@ class DiagonalSSM(eqx.Module):
     def impulse_response(self, length: int) -> Float[Array, "length outputs inputs"]:
         """Re Σ_s C_s λ_s^j g_s B_s for j < length."""
         check_length(length)
-        values = self.eigenvalues()
-        real, imag = complex_powers(jnp.real(values), jnp.imag(values), length)
-        weights = jnp.einsum("on,ni->noi", self.output_map, self.input_map)
-        with jax.default_matmul_precision("highest"):
-            return jnp.einsum("ln,noi->loi", real, jnp.real(weights)) - jnp.einsum(
-                "ln,noi->loi", imag, jnp.imag(weights)
-            )
+        return impulses(self.eigenvalues(), self.input_map, self.output_map, length)
 
     @door(inputs=real(finite=False))
     @precise
@@ -103,9 +97,10 @@ class DiagonalSSM(eqx.Module):
         """The outputs that follow the inputs (time, inputs) from the zero state.
 
         Output t is read after input t has been taken in, as in `LinearRNN.simulate`. `scan` is
-        `Recurrence()` or `AssociativeScan()`; the outputs are the same up to rounding.
+        `Recurrence()`, `AssociativeScan()` or `Convolution()`; the outputs are the same up to
+        rounding.
         """
-        instance(AbstractScan, what="Recurrence() or AssociativeScan()")("scan", scan)
+        instance(AbstractScan, what="scan such as Recurrence()")("scan", scan)
         dtype = self.B.dtype
         drive = parameter("inputs", inputs, ("time", "inputs")).astype(dtype)
         if drive.shape[1] != self.B.shape[2]:
@@ -184,6 +179,4 @@ class DiagonalSSM(eqx.Module):
 def _simulate(
     model: DiagonalSSM, inputs: Float[Array, "time inputs"], scan: AbstractScan
 ) -> Float[Array, "time outputs"]:
-    drive = inputs.astype(model.input_map.dtype) @ model.input_map.T
-    states = scan.states(model.eigenvalues(), drive)
-    return jnp.real(states @ model.output_map.T)
+    return scan.outputs(model.eigenvalues(), model.input_map, model.output_map, inputs)

@@ -103,7 +103,7 @@ class SSMStack(eqx.Module):
         self, inputs: ArrayLike, *, scan: AbstractScan = _SEQUENTIAL
     ) -> Float[Array, "time outputs"]:
         """The outputs that follow the inputs (time, inputs), from states of zero."""
-        instance(AbstractScan, what="Recurrence() or AssociativeScan()")("scan", scan)
+        instance(AbstractScan, what="scan such as Recurrence()")("scan", scan)
         drive = parameter("inputs", inputs, ("time", "inputs")).astype(self.encoder.dtype)
         if drive.shape[1] != self.encoder.shape[1]:
             raise ValueError(

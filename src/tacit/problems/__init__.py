@@ -3,9 +3,11 @@
 from tacit._signatures import with_readable_signatures
 from tacit.problems._centred_response import CentredResponse
 from tacit.problems._completion import MatrixCompletion, low_rank_matrix
+from tacit.problems._cut_record import CutRecord, cut_record
 from tacit.problems._empirical import EmpiricalLoss, SampledLoss, step_weights
 from tacit.problems._finite_response import FiniteResponse, lying_teacher
 from tacit.problems._images import ImageBatches, Images, split_means
+from tacit.problems._known_answers import delayed_copy, induction, leaky_average
 from tacit.problems._lag_weights import (
     adversarial_population_loss,
     half_population_loss,
@@ -25,6 +27,7 @@ from tacit.problems._random_sequences import (
     with_noise,
 )
 from tacit.problems._rated_response import RatedResponse
+from tacit.problems._rated_windows import RatedWindows
 from tacit.problems._rational_teacher import rational_teacher
 from tacit.problems._response_loss import ResponseLoss, response
 from tacit.problems._seeded_completion import SeededCompletion
@@ -49,6 +52,7 @@ __all__ = [
     "TEACHER_NAMES",
     "CentredResponse",
     "Cosine",
+    "CutRecord",
     "EmpiricalLoss",
     "FiniteResponse",
     "FlipFlop",
@@ -63,6 +67,7 @@ __all__ = [
     "Pattern",
     "PopulationLoss",
     "RatedResponse",
+    "RatedWindows",
     "ResponseLoss",
     "Romo",
     "SampledLoss",
@@ -78,13 +83,17 @@ __all__ = [
     "Trials",
     "adversarial_population_loss",
     "balanced_teacher",
+    "cut_record",
     "delay_teacher",
+    "delayed_copy",
     "equal_weights",
     "even_spectrum",
     "filter_sequences",
     "gaussian_weights",
     "half_population_loss",
+    "induction",
     "lazy_prediction",
+    "leaky_average",
     "linear_teacher",
     "low_rank_matrix",
     "lying_teacher",

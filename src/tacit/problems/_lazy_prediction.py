@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit._doors import ANY, door, flag, number, real, wrong
+from tacit._light_programs import lightly
 from tacit._types import Array, Float, PyTree, x64_for
 from tacit.models import DiagonalSSM, LinearRNN, ScaledLinearRNN
 
@@ -118,11 +119,14 @@ def predict(model: Any, squares: Any, target: Array, mask: Array, centred: Array
     return LazyPrediction(response, jnp.sqrt(jnp.sum(by_group**2)), by_group, change, trained)
 
 
-@door(target=real(1))
+@door(answer="any", target=real(1))
 def predict_lanes(
     models: Any, rates: Any, target: ArrayLike, lengths: ArrayLike, centred: ArrayLike
 ) -> LazyPrediction:
     """`lazy_prediction` of many stacked models on one target, in NumPy arrays.
+
+    A quantity that has no finite value in a lane is NaN there, and nothing else is. Mostly it is
+    `change`: where the fit asks for a move of hundreds in log γ, the kernel at its end overflows.
 
     **Arguments:**
 
@@ -133,15 +137,21 @@ def predict_lanes(
     masks = np.arange(len(wanted)) < np.asarray(lengths)[:, None]
     with x64_for(models):
         found = _predictions(models, rates, wanted, masks.astype(float), np.asarray(centred, float))
-        return LazyPrediction._make(np.asarray(part) for part in found)
+        return LazyPrediction._make(_nan_where_it_overflows(np.asarray(part)) for part in found)
 
 
-@eqx.filter_jit
+@lightly
 def _predictions(models: Any, rates: Any, target: Any, masks: Any, centred: Any) -> LazyPrediction:
     def one(model: Any, squares: Any, mask: Any, offset: Any) -> LazyPrediction:
         return predict(model, squares, jnp.asarray(target), mask, offset)
 
     return eqx.filter_vmap(one)(models, rates, jnp.asarray(masks), jnp.asarray(centred))
+
+
+def _nan_where_it_overflows(part: np.ndarray) -> np.ndarray:
+    """The lanes of one quantity, NaN throughout where an entry is not finite."""
+    known = np.isfinite(part).all(axis=tuple(range(1, part.ndim)), keepdims=True)
+    return np.where(known, part, np.nan)
 
 
 def check_model(model: Any) -> None:

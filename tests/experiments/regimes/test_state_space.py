@@ -4,13 +4,14 @@ import jax
 import numpy as np
 import pytest
 
-from tacit.experiments.regimes.ssm_practice import answers
+from tacit.experiments.regimes.ssm_measured import SSMMeasured, fitted, from_rest, record
+from tacit.experiments.regimes.ssm_practice import sequences
 from tacit.experiments.regimes.state_space import STARTS, StateSpaceExperiment, teacher_response
 from tacit.models import DiagonalSSM
-from tacit.problems import RatedResponse, lazy_prediction
+from tacit.problems import RatedResponse, cut_record, lazy_prediction
 from tacit.reproduction import find_experiment, load_reference, reproduce
 
-FIGURES = ("ssm", "ssm-trial", "ssm-practice")
+FIGURES = ("ssm", "ssm-trial", "ssm-practice", "ssm-measured")
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +76,67 @@ def test_the_flow_moves_groups_at_their_rates():
         np.testing.assert_allclose(float(moved), -1e-6 * rate * slope, rtol=1e-5)
 
 
-def test_answers_of_the_practice_are_what_they_are_said_to_be():
-    u = np.random.default_rng(0).normal(size=(2, 40))
-    np.testing.assert_array_equal(answers("copy", u)[:, 5:], u[:, :-5])
-    np.testing.assert_array_equal(answers("copy", u)[:, :5], 0)
-    weights = np.sqrt(1 - 0.97**2) * 0.97 ** np.arange(40)
-    expected = np.tanh([np.convolve(row, weights)[:40] for row in u])
-    np.testing.assert_allclose(answers("average", u), expected, atol=1e-12)
+@pytest.mark.parametrize(("task", "inputs", "size"), [("average", 1, 0), ("copy", 1, 1),
+                                                      ("induction", 2, 0.25)])  # fmt: skip
+def test_sequences_of_the_practice(task, inputs, size):
+    x, y = sequences(task, np.random.default_rng(0), 50, 200)
+    assert x.shape == (50, 200, inputs)
+    assert y.shape == (50, 200)
+    if size:  # of white noise of variance one, at all steps or at every fourth
+        np.testing.assert_allclose(np.mean(y[:, 5:] ** 2), size, rtol=0.05)
+
+
+def test_a_run_without_a_predicted_change_is_counted_and_left_out(runs):
+    run = runs["ssm"]
+    assert run.experiment.unpredicted(run.dataset) == ""
+    lost = run.dataset.copy(deep=True)
+    lost["change"][{"scale": 0, "rate": 0, "seed": 1}] = np.nan
+    words = "1 of 18 runs, whose kernel would change beyond double precision, are left out"
+    assert run.experiment.unpredicted(lost) == words
+    claims = {claim.name: claim for claim in run.experiment.claims(lost)}
+    assert claims["rich: no longer"].because == words
+    assert claims["the change orders the settings"].because.endswith(words)
+    assert run.experiment.draw(lost).caption.endswith(f"In the last, {words}.")
+
+
+def test_a_filter_by_least_squares_finds_the_synthetic_system():
+    inputs, outputs = record("synthetic", np.random.default_rng(0))
+    taps = fitted(inputs.T, outputs[None], 40)
+    lags = np.arange(38)
+    response = np.concatenate([np.zeros(2), 0.8**lags - 0.6**lags])
+    np.testing.assert_allclose(taps, response, atol=0.05)
+    white = np.random.default_rng(1).normal(size=(200, 6))
+    known = np.array([0.5, -1.0, 2.0])
+    seen = np.stack([np.convolve(row, known)[:6] for row in white])
+    np.testing.assert_allclose(fitted(white, seen, 3), known, atol=1e-12)
+
+
+def test_from_rest_all_parts_are_of_one_system_in_one_unit():
+    rng = np.random.default_rng(3)
+    sizes = {"window": 8, "windows": 200, "horizon": 128, "tests": 8}
+    made = from_rest(cut_record(*record("rest", rng), **sizes, rng=rng), rng)
+    np.testing.assert_allclose(made.test_outputs.std(), 1)
+    parts = [(u.T, y[None]) for u, y in made.pieces if len(y) > 100]
+    parts.append((made.test_inputs[..., 0], made.test_outputs))
+    gains = [np.sum(fitted(u, y, 32)) for u, y in parts]
+    np.testing.assert_allclose(gains, gains[-1], rtol=0.05)
+
+
+def test_the_longest_window_leaves_room_for_both_filters():
+    longest = SSMMeasured.parameter_named("window").high
+    experiment = SSMMeasured.from_preset("smoke", window=longest)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        sizes = {"window": longest, "windows": 8, "horizon": 16 * longest, "tests": 2}
+        made = from_rest(cut_record(*record("rest", rng), **sizes, rng=rng), rng)
+        assert len(experiment._long(made)) == 4 * longest
+
+
+def test_filters_of_the_measured_systems_know_their_place(runs):
+    """A filter of four windows explains the synthetic record; one of a window does not."""
+    last = runs["ssm-measured"].dataset.sel(times=16).median("seed")
+    assert (last["long_error"] < 0.05).all()
+    assert (last["short_error"] > 0.1).all()
 
 
 @pytest.mark.parametrize("name", FIGURES)

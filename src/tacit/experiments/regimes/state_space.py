@@ -1,6 +1,5 @@
 """State-space students: what the experiments of regimes on them make, train and measure."""
 
-from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
@@ -8,15 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray
-from scipy.stats import spearmanr
 
+from tacit._light_programs import lightly
 from tacit.descent import Lanes
-from tacit.draw import Points
 from tacit.experiments import Experiment
 from tacit.measures import hankel, numerical_rank
 from tacit.models import DiagonalSSM, LRURing, S4DInv, S4DLin
 from tacit.problems import RatedResponse
-from tacit.theory.regimes import kernel_norm, wide_error
 
 PLACE = "regimes (ours)"
 MODES = (0.9, 0.5, -0.6)  # eigenvalues of the teacher, each of weight one
@@ -92,27 +89,6 @@ class StateSpaceExperiment(Experiment):
         lost, total = int((~self.counts(runs)).sum()), runs["outcome"].size
         return f" {lost} of {total} runs did not converge and are left out." if lost else ""
 
-    def setting_points(self, runs: xarray.Dataset, x: str, y: str, *, filled: str) -> list[Points]:
-        """The medians of every setting, by start; filled at one value of `output`, else hollow."""
-
-        def centre(values: xarray.DataArray, start: str, output: str) -> np.ndarray:
-            found: np.ndarray = values.sel(start=start, output=output).median("seed").values
-            return found.ravel().clip(1e-4)
-
-        outputs, counted = runs["output"].values, self.counted(runs, y)
-        return [
-            Points(
-                centre(runs[x], start, output),
-                centre(counted, start, output),
-                label=NAMES[start] if output == outputs[0] else None,
-                colour=colour,
-                filled=output == filled,
-                size=4.5,
-            )
-            for colour, start in enumerate(runs["start"].values)
-            for output in outputs
-        ]
-
     @staticmethod
     def moved(problems: RatedResponse, moves: Lanes[Any]) -> Any:
         """The models at the end, stacked."""
@@ -120,7 +96,7 @@ class StateSpaceExperiment(Experiment):
             return eqx.filter_vmap(lambda problem, move: problem.model(move))(problems, moves.tree)
 
 
-@eqx.filter_jit
+@lightly
 def _students(
     start: str,
     modes: int,
@@ -143,17 +119,9 @@ def _students(
     return eqx.filter_vmap(one)(seeds, scales, speeds, masks, centred)
 
 
-@eqx.filter_jit
+@lightly
 def _responses(models: Any, lags: int) -> Any:
     return eqx.filter_vmap(lambda model: model.impulse_response(lags))(models)
-
-
-@lru_cache(maxsize=64)
-def linear_errors(kappas: tuple[float, ...], length: int, tail: int) -> tuple[float, ...]:
-    """Errors beyond k of infinitely wide linear RNNs (ν_W = ½) on the same teacher at each κ."""
-    target = teacher_response(length + tail)
-    norm = kernel_norm(target, length=length, nu_w=0.5)
-    return tuple(wide_error(target, kappa / norm, length=length, nu_w=0.5) for kappa in kappas)
 
 
 def hankel_rank(response: np.ndarray) -> int:
@@ -161,14 +129,3 @@ def hankel_rank(response: np.ndarray) -> int:
     if not np.isfinite(response).all():
         return -1
     return int(numerical_rank(hankel(response), tolerance=0.01))
-
-
-def rank_correlation(one: xarray.DataArray, other: xarray.DataArray) -> xarray.DataArray:
-    """Spearman's rank correlation over all cells of a seed, by seed."""
-    cells = [dim for dim in one.dims if dim != "seed"]
-    values = [a.stack(cell=cells).transpose("seed", "cell").values for a in (one, other)]
-    found = []
-    for x, y in zip(*values, strict=True):
-        known = np.isfinite(x) & np.isfinite(y)
-        found.append(spearmanr(x[known], y[known]).statistic if known.sum() > 5 else np.nan)
-    return xarray.DataArray(found, {"seed": one["seed"].values}, ("seed",))
