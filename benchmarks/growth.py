@@ -97,7 +97,8 @@ def draw(found: dict[str, dict[int, float]], path: str) -> None:
         panel.set_xlabel("stored cells" if name == "cells" else name)
         panel.set_ylabel("ms for one more part" if name == "cells" else "CPU seconds")
         if name == "cells":
-            panel.set_ylim(min(spent) / 5, max(spent) * 5)
+            panel.set_yscale("linear")
+            panel.set_ylim(0, 2 * max(spent))
     axes[0].legend(frameon=False)
     figure.savefig(path, dpi=150)
 
