@@ -16,7 +16,13 @@ bookkeeping. Descent of 1,000 models, one core, float64, microseconds a step:
 
 so small products are sums of scaled rows. Each stands behind a barrier: the compiler would compute
 it again for each of its uses. (Written out entry by entry, 2×2 takes 9, 17, 23, and 3×3 up to 173.)
-A model has the same bits in every batch of two or more; as rows also in a batch of one.
+As dots a model has the same bits in every batch of two or more, as rows mostly in one of one too.
+
+Rows are many operations to compile. Up to side 3 one sum over an axis does the same: the four flows
+of `benchmarks.depth_fig10` take 7 s of CPU time with compilation, where rows take 12, and run no
+slower. From side 4 on it is several times slower than rows: 24 µs against 6 for 64 models, L = 3.
+Such sums of 200 models at once may differ in their last bits from those of 64; a descent computes
+no more than 64 so small models at a time, `block_size` of `tacit.descent`.
 """
 
 import functools
@@ -28,6 +34,7 @@ import jax.numpy as jnp
 
 from tacit._types import Array, Float
 
+_SUMS = 3  # the largest side whose products are sums over an axis
 _ROWS = 6  # the largest side that is written as rows: compilation grows with it too
 
 Matrix: TypeAlias = Float[Array, "_ _"]
@@ -90,13 +97,19 @@ def _ends(factors: Sequence[Matrix]) -> tuple[int, int]:
 
 
 def _multiply(factors: Sequence[Matrix]) -> Callable[[Matrix, Matrix], Matrix]:
-    small = max(max(factor.shape) for factor in factors) <= _ROWS
-    return _rows if small else _dot
+    side = max(max(factor.shape) for factor in factors)
+    if side <= _SUMS:
+        return _sums
+    return _rows if side <= _ROWS else _dot
 
 
 def _dot(left: Matrix, right: Matrix) -> Matrix:
     # Accelerators multiply float32 in fewer bits unless told otherwise; products would show it.
     return jnp.matmul(left, right, precision="highest")
+
+
+def _sums(left: Matrix, right: Matrix) -> Matrix:
+    return jax.lax.optimization_barrier(jnp.sum(left[:, :, None] * right[None], axis=1))
 
 
 def _rows(left: Matrix, right: Matrix) -> Matrix:
