@@ -18,8 +18,8 @@ def drawn(seed: int) -> tuple[str, Record]:
     """Its description in words, and the record."""
     rng = np.random.default_rng([77, seed])
     length = int(rng.integers(400, 2400))
-    kind = str(rng.choice(list(_INPUTS)))
-    inputs = _INPUTS[kind](rng, length)
+    kind = str(rng.choice(list(INPUTS)))
+    inputs = INPUTS[kind](rng, length)
     inputs = inputs / inputs.std()
     run = np.concatenate([inputs[:_BEFORE], inputs])
     modes, plant = _plant(rng, length, run)
@@ -51,7 +51,7 @@ def _odd_lines(rng: np.random.Generator, length: int) -> Floats:
     return np.cos(2 * np.pi * np.outer(np.arange(length), lines) / period + phases).sum(axis=1)
 
 
-_INPUTS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+INPUTS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
     "white input": lambda rng, length: rng.normal(size=length),
     "sweep": _sweep,
     "odd lines": _odd_lines,
