@@ -235,7 +235,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=BATCH)
     parser.add_argument("--epochs", type=int, default=150, help="of the shorter run")
     parser.add_argument("--precision", default="highest", help="of matrix products")
-    parser.add_argument("--ways", nargs="+", default=["loop"], choices=WAYS)
+    parser.add_argument("--ways", nargs="+", default=["kernel"], choices=WAYS)
     parser.add_argument("--profile", nargs="+", choices=WAYS)
     parser.add_argument("--seconds", type=float, default=1e9, help="no new way is begun after them")
     chosen = parser.parse_args()

@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from html import escape
@@ -28,9 +29,12 @@ def bar(show: bool | None, title: str, name: str, *, first: str = "") -> Iterato
     """A bar when `show` is true, or when it is None on a terminal or in a notebook.
 
     The title stands above it, so that a long one leaves the bar its room. `name` stands before
-    it, and `first` is said until something is done. It goes away at the end.
+    it, and `first` is said until something is done. It goes away at the end. In a thread beside
+    others there is none unless it is asked for: a terminal has room for one.
     """
-    if show is None and in_notebook():
+    if show is None and threading.current_thread() is not threading.main_thread():
+        yield silent_bar
+    elif show is None and in_notebook():
         with _notebook_bar(title, name, first) as update:
             yield update
     elif sys.stderr.isatty() if show is None else show:

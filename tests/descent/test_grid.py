@@ -122,3 +122,41 @@ def test_labels_follow_replacements_and_not_selections():
 def test_wrong_grids(use, words):
     with pytest.raises(ValueError, match=words):
         use()
+
+
+def stacked_by_jax(items):
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *items)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "bfloat16", "complex64", "int32", "bool"])
+def test_arrays_are_stacked_without_a_program(kind):
+    with jax.enable_x64(True):
+        items = [{"x": jnp.full((3, 2), i, kind), "y": jnp.asarray(i, kind)} for i in range(7)]
+        expected = stacked_by_jax(items)
+    compiled = []
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda event, seconds, **_: compiled.append(event)
+    )
+    found = Lanes.stack(items).tree
+    assert not [event for event in compiled if "compile" in event]
+    for name in ("x", "y"):
+        assert isinstance(found[name], jax.Array)
+        assert found[name].dtype == kind
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
+def test_what_jax_converts_is_stacked_by_jax():
+    keys = [jax.random.key(seed) for seed in range(3)]
+    np.testing.assert_array_equal(
+        jax.random.key_data(Lanes.stack(keys).tree), jax.random.key_data(jnp.stack(keys))
+    )
+    for items in (
+        [jnp.ones(2, "float32"), jnp.ones(2, "int32")],
+        [np.ones(2, "float32"), jnp.ones(2, "float32")],
+        [jnp.ones(2, "float32"), np.ones(2, "float16")],
+    ):
+        found = Lanes.stack(items).tree
+        assert found.dtype == jnp.stack(items).dtype
+        assert isinstance(found, jax.Array)
+    doubled = jax.jit(lambda x: Lanes.stack([x, 2 * x]).tree)(jnp.arange(3.0))
+    np.testing.assert_array_equal(doubled, [[0, 1, 2], [0, 2, 4]])

@@ -1,5 +1,7 @@
 """The bars of the estimators: on standard error, when asked, in order, and never by themselves."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,19 @@ def test_a_part_fills_its_share(capfd):
     found = []
     part(lambda fraction, *_: found.append(fraction), 0.25, 0.75)(0.5)
     assert found == [0.5]
+
+
+def test_a_thread_beside_others_has_no_bar_unless_asked(monkeypatch, capfd):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+
+    def work(show):
+        with bar(show, "a title", "a name") as update:
+            update(0.5, "half")
+
+    for show, words in ((None, False), (True, True)):
+        thread = threading.Thread(target=work, args=(show,))
+        thread.start()
+        thread.join()
+        assert ("a name" in capfd.readouterr().err) is words
+    work(None)
+    assert "a name" in capfd.readouterr().err

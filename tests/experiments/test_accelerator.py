@@ -8,12 +8,13 @@ import sys
 import threading
 
 import equinox as eqx
+import jax
 import numpy as np
 import pytest
 
 from tacit.experiments import _accelerator
 from tacit.experiments.connectivity import change, threads
-from tacit.reproduction import find_experiment
+from tacit.reproduction import _run, find_experiment, reproduce
 
 
 @pytest.fixture
@@ -65,6 +66,38 @@ def test_the_host_uses_its_cores_beside_an_accelerator(monkeypatch, there):
     found = threads.in_threads(square, range(40))
     assert [number for number, _ in found] == [number**2 for number in range(40)]
     assert (threading.main_thread() in {thread for _, thread in found}) is not there
+
+
+def test_matrices_for_threads_are_the_same_on_the_host(monkeypatch):
+    matrix = np.random.default_rng(0).normal(size=(5, 5))
+    assert threads.for_threads(matrix) is matrix
+    monkeypatch.setattr(threads, "accelerated", lambda: True)
+    given = threads.for_threads(matrix)
+    assert isinstance(given, jax.Array)
+    assert given.dtype == np.float64  # whatever JAX's settings are
+    np.testing.assert_array_equal(given, matrix)
+    monkeypatch.setattr(threads.jax, "devices", no_cpu)
+    assert threads.for_threads(matrix) is matrix
+
+
+def no_cpu(name):
+    raise RuntimeError(f"unknown backend {name}")
+
+
+def test_networks_measured_in_threads_are_the_same(monkeypatch, tmp_path):
+    def run(name):
+        return reproduce("connectivity/fig1", preset="smoke", results=tmp_path / name, seeds=2)
+
+    alone = run("alone").dataset
+    for room in (threads, _run):
+        monkeypatch.setattr(room, "accelerated", lambda: True)
+    beside = run("beside").dataset
+    assert set(alone) == set(beside)
+    for name in alone:
+        if alone[name].dtype.kind in "fc":
+            np.testing.assert_allclose(beside[name], alone[name], rtol=1e-9, atol=1e-12)
+        else:
+            np.testing.assert_array_equal(beside[name], alone[name])
 
 
 def test_losses_with_other_matrices_are_the_same_on_an_accelerator(monkeypatch):

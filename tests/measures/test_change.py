@@ -93,6 +93,20 @@ def test_shuffling_keeps_the_entries_and_is_seeded():
     np.testing.assert_allclose(inside, mixed, rtol=1e-6)
 
 
+def test_eigenvalues_by_jax_are_those_by_numpy(monkeypatch):
+    W0 = np.random.default_rng(1).normal(size=(30, 30))
+    expected = eigenvalues(W0)
+    asked = []
+    by_numpy = np.linalg.eigvals
+    monkeypatch.setattr(np.linalg, "eigvals", lambda W: asked.append(W.dtype) or by_numpy(W))
+    with jax.enable_x64(True):
+        wide, narrow = jnp.asarray(W0), jnp.asarray(W0, "float32")
+    np.testing.assert_allclose(eigenvalues(wide), expected, rtol=1e-12)
+    assert asked == []  # JAX has decomposed it
+    np.testing.assert_allclose(eigenvalues(narrow), eigenvalues(np.asarray(narrow)), rtol=1e-12)
+    assert asked == [np.float64, np.float64]
+
+
 def test_eigenvalues_of_a_random_matrix_fill_the_circle():
     size, g = 300, 0.7
     W0 = np.random.default_rng(1).normal(size=(size, size)) * g / np.sqrt(size)

@@ -44,6 +44,8 @@ def test_unknown_names(name, words):
         ("TOY\nDie.id = 'Not An Id'", "", "the form is 'paper/figure'"),
         ("TOY\nDie.id = '../up'", "", "the form is 'paper/figure'"),
         ("TOY\nDie.version = 0", "", "version is 0"),
+        ("TOY\nDie.at_once = 0", "", "at_once is 0, it must be a whole number from 1 on"),
+        ("TOY\nDie.at_once = True", "", "at_once is True"),
         ("TOY\nDie.summary = ''", "", r"lacks the class attributes \['summary'\]"),
         ("TOY\nDie.presets = {'quick': 3}", "", r"presets\['quick'\] is 3, give a dict"),
         ("TOY\nDie.presets = {'quick': {'sids': 3}}", "", r"presets\['quick'\] names \['sids'\]"),

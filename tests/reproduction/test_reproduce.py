@@ -11,6 +11,7 @@ import pytest
 from tacit.experiments import Experiment, UsageError, swept
 from tacit.reproduction import (
     ReproductionError,
+    _run,
     find_experiment,
     last_result,
     reproduce,
@@ -148,6 +149,26 @@ def test_in_a_process_of_its_own(run, toy):
     assert there.summary.failed == []
     assert there.summary.computed_cells == 16
     assert there.dataset.identical(here.dataset)
+
+
+def test_batches_in_threads_on_an_accelerator(run, toy, monkeypatch):
+    here = run()
+    # A batch waits for another one that runs at the same time, for a minute at most.
+    together = "import threading\nMEETING = threading.Barrier(2, timeout=60)\n"
+    text = toy.read_text().replace("import numpy as np", f"{together}import numpy as np")
+    text = text.replace("version = 1", "version = 1\n    at_once = 2")
+    toy.write_text(
+        text.replace("        errors = []", "        MEETING.wait()\n        errors = []")
+    )
+    monkeypatch.setattr(_run, "accelerated", lambda: True)
+    beside = run(fresh=True)
+    assert beside.summary.failed == []
+    assert beside.summary.computed_cells == 16
+    assert beside.dataset.identical(here.dataset)
+    monkeypatch.setattr(_run, "accelerated", lambda: False)
+    toy.write_text(toy.read_text().replace("timeout=60", "timeout=0.01"))
+    with pytest.raises(ReproductionError, match="BrokenBarrierError"):
+        run(fresh=True)  # without one, they come one after another
 
 
 def test_claims_are_the_same_bytes_from_run_to_run(run):

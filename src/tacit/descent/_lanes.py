@@ -87,8 +87,7 @@ class Lanes(eqx.Module, Generic[T]):
                     f"items: received arrays of different shapes {sorted(shapes)}, they must share "
                     "one; descend from each shape on its own"
                 )
-            on_host = all(isinstance(leaf, np.ndarray) for leaf in leaves)
-            return np.stack(leaves) if on_host else jnp.stack(leaves)
+            return _stacked(leaves)
 
         with x64_for(items):
             return Lanes(jax.tree.map(merge, *items))
@@ -191,6 +190,25 @@ class Lanes(eqx.Module, Generic[T]):
 def is_array(leaf: Any) -> bool:
     """Whether a leaf is an array of JAX or NumPy."""
     return eqx.is_array(leaf) or isinstance(leaf, np.ndarray)
+
+
+def _stacked(leaves: tuple[Any, ...]) -> Any:
+    """Arrays of one shape along a new first axis, by way of the host: nothing is compiled for it.
+
+    What JAX would convert, and what was put on a device, is left to JAX.
+    """
+    if all(isinstance(leaf, np.ndarray) for leaf in leaves):
+        return np.stack(leaves)
+    kind = leaves[0].dtype
+
+    def is_plain(leaf: Any) -> bool:
+        known = isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer)
+        numbers = known and not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+        return numbers and leaf.dtype == kind and not (leaf.weak_type or leaf.committed)
+
+    if all(map(is_plain, leaves)):
+        return jax.device_put(np.stack([np.asarray(leaf) for leaf in leaves]))
+    return jnp.stack(leaves)
 
 
 def _plain(name: str, value: Any) -> Label:

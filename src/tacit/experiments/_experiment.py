@@ -58,6 +58,8 @@ class Experiment(abc.ABC):
     - `version`: raise it whenever the same parameters would give other results.
     - `presets`: named values of parameters (`smoke`, `quick`, `paper`); others keep their defaults.
     - `batch_by`, `chunk`: how the grid is cut into batches, see `tacit.sweep.Grid`.
+    - `at_once`: how many batches are computed at a time on an accelerator, in threads: one trains
+      there while others compile, or are measured by the host. They share the device's memory.
     - `published`: what the paper's own figure shows of an axis, where that is less than all:
       `dict(seed=range(10), method="adam")`. `tacit figure --style paper` draws these runs.
     """
@@ -70,6 +72,7 @@ class Experiment(abc.ABC):
     presets: ClassVar[Mapping[str, Mapping[str, Any]]]
     batch_by: ClassVar[str | tuple[str, ...]] = ()
     chunk: ClassVar[Mapping[str, int]] = {}
+    at_once: ClassVar[int] = 1
     published: ClassVar[Mapping[str, Any]] = {}
 
     source: ClassVar[str | None] = None

@@ -44,8 +44,10 @@ def check_experiment(kind: type[Experiment]) -> None:
         raise UsageError(
             f"{name}.id is {kind.id!r:.100}, the form is 'paper/figure', at most 200 characters"
         )
-    if isinstance(kind.version, bool) or not isinstance(kind.version, int) or kind.version < 1:
-        raise UsageError(f"{name}.version is {kind.version!r}, it must be 1 or more")
+    for word in ("version", "at_once"):
+        value = getattr(kind, word)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise UsageError(f"{name}.{word} is {value!r}, it must be a whole number from 1 on")
     for entry in _fields_of(kind):
         _check_annotation(name, entry, kind.parameters()[entry.name])
     _check_published(kind)

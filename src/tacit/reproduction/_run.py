@@ -1,12 +1,13 @@
 """Run an experiment: sweep, dataset, claims, figure, files."""
 
+import contextlib
 import json
 import math
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from concurrent.futures import Executor
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within, remove_stale
 from tacit._phases import phase
 from tacit.claims import SEED, Claim, DecidedClaims
-from tacit.experiments import OUTCOMES, Experiment
+from tacit.experiments import OUTCOMES, Experiment, accelerated
 from tacit.reproduction._cell import ExperimentCell
 from tacit.reproduction._changed_code import refuse_changed, words_on_changes
 from tacit.reproduction._declaration import check_experiment, planned
@@ -98,7 +99,8 @@ def reproduce(
     - `until_decided`: add seeds to the cells that undecided claims read, and to no others, until
       every claim is decided, `seeds_at_most` is reached, or `budget` seconds have passed; None does
       so at the preset `paper`.
-    - `executor`: any `concurrent.futures.Executor`; None computes in this process. See
+    - `executor`: any `concurrent.futures.Executor`; None computes in this process, on an
+      accelerator in as many threads as the experiment's `at_once` says. See
       `tacit.sweep.ProcessWorkers` and `tacit.sweep.dask_workers`.
     - `retries`: how often a batch that raised is tried again, before its cells are tried alone.
     - `progress`: called with a `tacit.sweep.SweepEvent` as batches are handed out and end.
@@ -120,7 +122,8 @@ def reproduce(
     if fresh:
         Store.move_aside(folder / "store")
     store = Store(folder / "store", experiment=chosen.id, version=chosen.version)
-    with store.at_work():  # until the last file is written, so that nobody moves it aside
+    # Until the last file is written, so that nobody moves it aside.
+    with store.at_work(), _workers(chosen, executor) as workers:
         kind = type(chosen)
         code = fingerprint(kind)
         refuse_changed(store, plan, kind, accept=accept_changed)
@@ -141,7 +144,7 @@ def reproduce(
                     variables=plan.variables,
                     coords=plan.coords,
                     code=code,
-                    executor=executor,
+                    executor=workers,
                     retries=retries,
                     progress=_until(deadline, progress),
                 )
@@ -164,7 +167,7 @@ def reproduce(
                 if lacking is not None and more.undecided():
                     store.warnings.append(f"{chosen.id}: no seeds are added: {lacking}")
             claims, plan = more.claims, more.extended_plan()
-            efforts = more.efforts(at_a_time=_at_a_time(executor))
+            efforts = more.efforts(at_a_time=_at_a_time(workers))
         store.keep_plan(plan)
         store.consolidate(plan)
         reproduction = Reproduction(
@@ -253,6 +256,19 @@ def _until(deadline: float, progress: Progress | None) -> Progress:
             raise OutOfTimeError
 
     return report
+
+
+@contextlib.contextmanager
+def _workers(experiment: Experiment, given: Executor | None) -> Iterator[Executor | None]:
+    """The executor that was given; else, on an accelerator, threads, if the experiment wants some.
+
+    Interrupted, a thread ends the batch that it computes.
+    """
+    if given is not None or experiment.at_once == 1 or not accelerated():
+        yield given
+        return
+    with ThreadPoolExecutor(experiment.at_once, thread_name_prefix="batch") as threads:
+        yield threads
 
 
 def _at_a_time(executor: Executor | None) -> int:

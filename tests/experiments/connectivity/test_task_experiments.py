@@ -184,7 +184,8 @@ def test_the_trial_shown_tells_what_a_trial_is(runs):
         assert np.all(trial.min("time") == -1)
     fig1 = Fig1.from_preset("smoke")
     model = RateRNN.random(8, inputs=4, outputs=1, g=0.5, key=jax.random.key(0))
-    mante = fig1.one_trial(model, fig1.problem("mante"), jax.random.key(1))["trial_inputs"]
+    trials = fig1.problem("mante").sample(jax.random.key(1), 64)
+    mante = fig1.one_trial(model, trials)["trial_inputs"]
     signals = mante[10:40, 2:].mean(axis=0)
     assert signals[0] * signals[1] < -0.2  # the context matters
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit import measures
 from tacit.experiments import accelerated
+from tacit.experiments.connectivity.threads import for_threads
 from tacit.models import RateRNN
 from tacit.problems import Trials
 
@@ -48,20 +49,21 @@ def change_measured(
 
 
 def spectra(
-    matrices: tuple[np.ndarray, np.ndarray], *, shown: int, eigenvalues: bool
+    start: RateRNN, trained: RateRNN, *, shown: int, eigenvalues: bool
 ) -> dict[str, np.ndarray]:
-    """Of ΔW and W, from W before and after training; NaN where it is no number any more.
+    """Of ΔW and of W after training; NaN where it is no number any more.
 
     At N = 1,024 eigenvalues take as long as training.
     """
-    before, after = matrices
+    before, after = (np.asarray(model.W, np.float64) for model in (start, trained))
     lost, count = not np.isfinite(after).all(), min(shown, len(after))
     found = {}
     for name, matrix in (("change", after - before), ("final", after)):
-        singular = np.full(count, np.nan) if lost else measures.singular_values(matrix)[:count]
+        given = for_threads(matrix)
+        singular = np.full(count, np.nan) if lost else measures.singular_values(given)[:count]
         found[f"{name}_singular"] = np.asarray(singular)
         if eigenvalues:
-            values = np.full(len(after), np.nan + 0j) if lost else measures.eigenvalues(matrix)
+            values = np.full(len(after), np.nan + 0j) if lost else measures.eigenvalues(given)
             found[f"{name}_eigenvalues"] = np.asarray(values)
     return found
 

@@ -1,7 +1,5 @@
 """What the figures on the three tasks share: rate networks are trained, truncated and shuffled."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +13,7 @@ from tacit.experiments import Batch, Experiment, Grid, Variable, accelerated, fi
 from tacit.experiments.connectivity.change import change_measured, loss, spectra
 from tacit.experiments.connectivity.threads import in_threads
 from tacit.models import BY_MAPS, BY_VECTORS, RateRNN
-from tacit.problems import FlipFlop, Mante, Romo, Task, TaskLoss
+from tacit.problems import FlipFlop, Mante, Romo, Task, TaskLoss, Trials
 
 EPOCHS = {"flip-flop": 1000, "mante": 2000, "romo": 6000}
 """The paper's number of epochs for each task."""
@@ -49,6 +47,8 @@ class TaskExperiment(Experiment):
     method: str = fixed("adam", "optimiser", choices=("adam", "sgd"))
     trained: str = fixed("all", "W and the maps (all), or W alone", choices=("all", "W"))
     dt: float = fixed(0.5, "length of an Euler step", low=0.05, high=1.0)
+
+    at_once = 3  # a task trains while another compiles and a third is measured
 
     # Parameters of `WeightsExperiment`; an experiment without them trains with the same values.
     rate, batch, shown, fraction, coherences, parametrisation = 0.05, 32, 40, 0.05, "code", "code"
@@ -126,59 +126,60 @@ class TaskExperiment(Experiment):
             rate=self.rate / width,
             title=batch.label,
         )
-        rows: list[dict[str, ArrayLike]] = []
-        changes: list[tuple[np.ndarray, np.ndarray]] = []
-        for lane, (start, key) in enumerate(zip(starts, keys, strict=True)):
+        # Random numbers are drawn here: JAX's settings of this thread do not hold in others.
+        fixed_trials = [task.sample(key[2], self.trials) for key in keys]
+        shown_trials = [self.longer(task).sample(key[3], 64) for key in keys]
+        eigenvalues = "change_eigenvalues" in self.variables()
+
+        def measured(lane: int) -> dict[str, ArrayLike]:
+            start, trials = starts[lane], fixed_trials[lane]
             seen = np.asarray(result.records["loss"][lane], np.float64)
             losses = np.interp(np.arange(epochs + 1), result.record_steps, seen)
             first, needed = (
                 measures.epochs_to_fraction(losses, fraction=self.fraction, sustained=count)
                 for count in (1, 10)
             )
-            trials = task.sample(key[2], self.trials)
             last = result.model[lane]
             ended = float(loss(last, trials)) / float(loss(start, trials))
             kept = ended <= self.fraction
             trained = last if kept else result.best[lane]
             arrived = "converged" if np.isfinite(needed) else "stopped"
             diverged = result.outcome[lane] == "diverged"
-            changes.append((np.asarray(start.W, np.float64), np.asarray(trained.W, np.float64)))
-            rows.append(
-                {
-                    **change_measured(
-                        start,
-                        trained,
-                        trials,
-                        seed=int(batch.column("seed")[lane]),
-                        ranks=self.ranks,
-                        fraction=self.fraction,
-                    ),
-                    **self.one_trial(trained, task, key[3]),
-                    **smoothed_curve(losses),
-                    "outcome": "diverged" if diverged else arrived,
-                    "epochs_needed": needed,
-                    "epochs_first": first,
-                    "epochs_raw": result.records["first_below"][lane, -1],
-                    "final_loss": ended,
-                    "iterate": "last" if kept else "best",
-                }
-            )
-        eigenvalues = "change_eigenvalues" in self.variables()
-        of_both = functools.partial(spectra, shown=self.shown, eigenvalues=eigenvalues)
-        for row, found in zip(rows, in_threads(of_both, changes), strict=True):
-            row.update(found)
-        return stacked(rows)
+            return {
+                **change_measured(
+                    start,
+                    trained,
+                    trials,
+                    seed=int(batch.column("seed")[lane]),
+                    ranks=self.ranks,
+                    fraction=self.fraction,
+                ),
+                **spectra(start, trained, shown=self.shown, eigenvalues=eigenvalues),
+                **self.one_trial(trained, shown_trials[lane]),
+                **smoothed_curve(losses),
+                "outcome": "diverged" if diverged else arrived,
+                "epochs_needed": needed,
+                "epochs_first": first,
+                "epochs_raw": result.records["first_below"][lane, -1],
+                "final_loss": ended,
+                "iterate": "last" if kept else "best",
+            }
 
-    def one_trial(self, trained: RateRNN, task: Task, key: jax.Array) -> dict[str, np.ndarray]:
+        return stacked(in_threads(measured, range(len(starts))))
+
+    def longer(self, task: Task) -> Task:
+        """The task of the trial that is shown: a flip-flop's is twice as long as in training.
+
+        So it is in the paper's Figure 1.
+        """
+        return FlipFlop(dt=task.dt, duration=DURATION) if isinstance(task, FlipFlop) else task
+
+    def one_trial(self, trained: RateRNN, trials: Trials) -> dict[str, np.ndarray]:
         """The most telling of some fresh trials, padded to a common shape with NaN.
 
         It has the most channels and signs among its inputs, and among those the widest range of
-        signals, so that Mante's two disagree. The flip-flop's trial is twice as long as those of
-        training, as in the paper's Figure 1.
+        signals, so that Mante's two disagree.
         """
-        if isinstance(task, FlipFlop):
-            task = FlipFlop(dt=task.dt, duration=DURATION)
-        trials = task.sample(key, 64)
         inputs = np.asarray(trials.inputs)
         kinds = ((inputs > 0.3).any(axis=1) + 1.0 * (inputs < -0.3).any(axis=1)).sum(axis=1)
         chosen = int(np.argmax(kinds + np.ptp(inputs[:, :, -2:], axis=(1, 2))))
