@@ -10,10 +10,10 @@ import numpy as np
 import optax
 import pytest
 
-from tacit.descent import Lanes, Record, Stop, descend
-from tacit.descent._segment import Lane, block_size
+from tacit.descent import GradientFlow, Lanes, Record, Stop, descend
+from tacit.descent._blocks import block_size, row_count
 
-COUNT = 150
+COUNT = 300  # more than four blocks of 64: the last rows are empty
 RECORD = Record([0, 7, 63, 64, 65, 128, 200], {"x": lambda model: model})
 
 
@@ -62,7 +62,8 @@ def test_lanes_in_blocks_are_the_lanes_alone(given, shared):
     whole = run(given, every, shared=shared)
     assert set(whole.outcomes) == {"converged", "stopped"}
     assert np.unique(whole.steps).size > 10
-    for rows in (every[:50], every[50:100], every[100:]):  # each fits one block
+    # Some blocks without empty rows, and each of the others fits one.
+    for rows in (every[:150], every[150:200], every[200:250], every[250:]):
         part = run(given, rows, shared=shared)
         np.testing.assert_array_equal(whole.model.tree[rows], part.model.tree)
         np.testing.assert_array_equal(whole.best.tree[rows], part.best.tree)
@@ -75,7 +76,8 @@ def test_lanes_in_blocks_are_the_lanes_alone(given, shared):
 @pytest.mark.parametrize(
     ("count", "numbers", "dtype", "expected"),
     [
-        (600, 16, np.float64, 60),  # tiny models: some thousand numbers, 64 lanes at most
+        (150, 16, np.float64, 50),  # tiny models: some thousand numbers, 64 lanes at most
+        (600, 16, np.float64, 64),  # many of them, whole blocks
         (48, 1680, np.float64, 48),  # larger ones together, as far as a core's cache holds them
         (96, 1680, np.float64, 48),
         (96, 1680, np.float32, 96),
@@ -83,7 +85,53 @@ def test_lanes_in_blocks_are_the_lanes_alone(given, shared):
     ],
 )
 def test_blocks_are_even_and_fit_the_cache(count, numbers, dtype, expected):
-    with jax.enable_x64(True):
-        row = jnp.zeros(count, jnp.int32)
-        params = jnp.zeros((count, numbers), dtype)
-        assert block_size(Lane(params, None, row, params, row, row, row, row, row, row)) == expected
+    assert block_size(np.zeros((count, numbers), dtype)) == expected
+
+
+@pytest.mark.parametrize(
+    ("count", "numbers", "expected"),
+    [
+        (255, 16, 255),  # few blocks: no row is empty, and none is computed in vain
+        (256, 16, 256),
+        (257, 16, 512),
+        (1000, 16, 1024),
+        (1025, 16, 2048),
+        (500, 81, 800),  # blocks of 50
+        (2000, 600, 2000),  # larger models
+    ],
+)
+def test_many_small_models_have_a_power_of_two_of_blocks(count, numbers, expected):
+    assert row_count(np.zeros((count, numbers))) == expected
+
+
+def test_on_an_accelerator_no_row_is_empty(monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    params = np.zeros((1000, 16))
+    assert row_count(params) == block_size(params) == 1000
+
+
+def test_other_numbers_of_lanes_have_the_same_program(given, compilations):
+    def plain(model):
+        return jnp.sum(jnp.abs(model) ** 3)
+
+    def other(count, method):
+        return descend(
+            Lanes(np.resize(given["start"], (count, 3)).astype(np.float32)),
+            plain,
+            method,
+            stop=Stop(20),
+            rate=np.resize(given["rate"], count),
+            record=Record([0, 3, 20]),
+        )
+
+    for method in (optax.adam(0.02), GradientFlow(until=1.0)):
+        first = other(500, method)
+        with compilations() as seen:
+            fewer = other(470, method)
+        assert seen == []
+        assert fewer.model.tree.shape == (470, 3)
+        assert fewer.records["loss"].shape == (470, 3)
+        np.testing.assert_array_equal(fewer.model.tree, first.model.tree[:470])
+        np.testing.assert_array_equal(fewer.records["loss"], first.records["loss"][:470])
+        assert sum(fewer.outcomes.values()) == 470
+        assert fewer.statistics.lane_steps == 470 * first.statistics.lane_steps // 500

@@ -3,7 +3,6 @@
 Some tests look inside: a key that is too fine, or a bound, costs compilations alone.
 """
 
-import contextlib
 import types
 
 import jax
@@ -21,22 +20,6 @@ START = np.array([1.0, 2.0, 3.0], np.float32)
 
 def square(model):
     return jnp.sum(model**2)
-
-
-@contextlib.contextmanager
-def compilations():
-    """How many programs XLA compiles inside, as a list that grows."""
-    seen = []
-
-    def listen(event, duration, **_):
-        if event == "/jax/core/compile/backend_compile_duration":
-            seen.append(duration)
-
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    try:
-        yield seen
-    finally:
-        jax.monitoring.unregister_event_duration_listener(listen)
 
 
 def run(method, **options):
@@ -73,7 +56,7 @@ MAKERS = {
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_written_inline_ten_times_it_compiles_once(make):
+def test_written_inline_ten_times_it_compiles_once(make, compilations):
     run(make())
     with compilations() as seen:
         for _ in range(9):
@@ -81,13 +64,13 @@ def test_written_inline_ten_times_it_compiles_once(make):
     assert seen == []
 
 
-def test_the_first_of_a_kind_is_compiled():
+def test_the_first_of_a_kind_is_compiled(compilations):
     with compilations() as seen:
         run(optax.adam(0.0625))
     assert len(seen) > 0
 
 
-def test_inline_losses_and_measures_compile_once():
+def test_inline_losses_and_measures_compile_once(compilations):
     def once(power):
         return descend(
             START,
@@ -216,7 +199,7 @@ def test_what_changed_between_two_calls_is_seen(change, make, monkeypatch):
     np.testing.assert_allclose(losses, [14.0, 28.0, 14.0])
 
 
-def test_equal_problems_of_a_class_of_ones_own_are_one_program():
+def test_equal_problems_of_a_class_of_ones_own_are_one_program(compilations):
     def once(s):
         problem = Strength()
         problem.s = s
@@ -303,7 +286,7 @@ def test_what_is_not_used_is_forgotten():
     assert len(kept) == 2
 
 
-def test_programs_are_let_go(monkeypatch):
+def test_programs_are_let_go(monkeypatch, compilations):
     monkeypatch.setattr("tacit.descent._programs._PROGRAMS", Recent(1))
     run(optax.sgd(0.11))
     with compilations() as seen:

@@ -67,8 +67,8 @@ def test_no_two_arrays_share_memory(monkeypatch):
     """All of it is given away for reuse, and the user's own arrays must not be."""
     seen = []
 
-    def start(*args):
-        seen.extend(jax.tree.leaves(_start.start_lanes(*args)))
+    def start(*args, **options):
+        seen.extend(jax.tree.leaves(_start.start_lanes(*args, **options)))
         raise StopIteration
 
     monkeypatch.setattr("tacit.descent._loop.start_lanes", start)

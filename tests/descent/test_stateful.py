@@ -65,9 +65,9 @@ def test_a_problem_that_counts_is_told_its_step_and_keeps_its_key():
     np.testing.assert_allclose(seen.records["loss"][1], by_hand, rtol=1e-5)
 
 
-def run(path, **options):
+def run(path, *, lanes=2, **options):
     return descend(
-        start(), Drawn(), METHOD, stop=Stop(40), key=jax.random.key(1),
+        start(lanes), Drawn(), METHOD, stop=Stop(40), key=jax.random.key(1),
         record=Record([0, 7, 30, 40], {"mean": lambda model: model.mean}),
         checkpoint=None if path is None else Checkpoint(path, seconds=0), **options,
     )  # fmt: skip
@@ -93,10 +93,11 @@ class KilledError(Exception):
     """As if the process had ended there."""
 
 
-def test_a_killed_descent_goes_on_where_it_was(tmp_path, monkeypatch):
+@pytest.mark.parametrize("lanes", [2, 300], ids=["two", "many, with empty rows behind them"])
+def test_a_killed_descent_goes_on_where_it_was(tmp_path, monkeypatch, lanes):
     monkeypatch.setattr(plan, "FIRST", 8)
     path, segments = tmp_path / "deep" / "run.npz", loop.run_segment
-    whole, count = run(None), 0
+    whole, count = run(None, lanes=lanes), 0
 
     def some(*args):
         nonlocal count
@@ -108,7 +109,7 @@ def test_a_killed_descent_goes_on_where_it_was(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(loop, "run_segment", some)
         with pytest.raises(ValueError, match="KilledError"):
-            run(path)
+            run(path, lanes=lanes)
     assert path.exists()
     clocks = []
 
@@ -117,7 +118,7 @@ def test_a_killed_descent_goes_on_where_it_was(tmp_path, monkeypatch):
         return segments(kind, fixed, lanes, clock)
 
     monkeypatch.setattr(loop, "run_segment", noted)
-    again = run(path)
+    again = run(path, lanes=lanes)
     assert clocks[0] >= 8  # not from the start
     for name in ("loss", "best_loss", "best_step", "steps"):
         np.testing.assert_array_equal(getattr(again, name), getattr(whole, name))

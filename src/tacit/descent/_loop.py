@@ -9,13 +9,14 @@ import jax
 import numpy as np
 
 from tacit._types import Array, PyTree
+from tacit.descent._blocks import block_size, row_count
 from tacit.descent._checkpoint import Keeper, flat, unflat
 from tacit.descent._plan import Packing, Plan, ProgramCosts
 from tacit.descent._programs import PROGRAMS_KEPT, Recent, run_compiled
 from tacit.descent._progress import Progress
 from tacit.descent._result import Statistics
-from tacit.descent._result_builder import ResultBuilder
-from tacit.descent._segment import LaneInputs, Program, block_size, run_segment
+from tacit.descent._result_builder import EMPTY, ResultBuilder
+from tacit.descent._segment import LaneInputs, Program, run_segment
 from tacit.descent._start import start_lanes
 from tacit.descent._stop import Outcome
 from tacit.descent._trial import errors_of_the_method
@@ -43,18 +44,25 @@ class Batch:
 class Rows(NamedTuple):
     """What the first segment computes, row by row."""
 
-    members: np.ndarray  # which lane sits in which row
+    members: np.ndarray  # which lane sits in which row; EMPTY: none, the row stands still
     params: PyTree
     inputs: LaneInputs
 
 
 def first_rows(batch: Batch) -> Rows:
-    """Every lane in a row; a small model that runs alone has two, see `_plan.buckets`."""
-    params, inputs = batch.params, batch.inputs
-    if batch.count > 1 or sum(leaf.size for leaf in jax.tree.leaves(params)) > LARGE:
-        return Rows(np.arange(batch.count), params, inputs)
-    twice = np.array([0, 0])
-    return Rows(twice, _take(params, twice), _take_inputs(batch.program, inputs, twice))
+    """Every lane in a row; a small model that runs alone has two, see `_plan.buckets`.
+
+    Many lanes have empty rows behind them, so that other numbers of lanes have the same program.
+    """
+    params, inputs, count = batch.params, batch.inputs, batch.count
+    members = np.arange(count)
+    if count == 1 and sum(leaf.size for leaf in jax.tree.leaves(params)) <= LARGE:
+        members = np.array([0, 0])
+    elif (rows := row_count(params)) > count:
+        members = np.concatenate([members, np.full(rows - count, EMPTY)])
+    else:
+        return Rows(members, params, inputs)
+    return Rows(members, _take(params, members), _take_inputs(batch.program, inputs, members))
 
 
 def run_lanes(
@@ -73,7 +81,7 @@ def run_lanes(
     budget = int(limits["steps"])
     builder = ResultBuilder(count, record_steps.size)
     hyperparameters = {name: values[members] for name, values in batch.hyperparameters.items()}
-    lanes = start_lanes(kind, program, params, inputs, hyperparameters)
+    lanes = start_lanes(kind, program, params, inputs, hyperparameters, empty=members == EMPTY)
     plan = Plan(budget, record_steps)
     packing = Packing(
         _COSTS.get((jax.tree.structure((program, inputs)), plan.pauses), ProgramCosts)
@@ -114,7 +122,7 @@ def run_lanes(
         if not running.any():
             builder.add_lanes(members, lanes, program.method.report(lanes.state))
             break
-        block = block_size(lanes)
+        block = block_size(lanes.params)
         computed = min(members.size, -(-int(running.sum()) // block) * block)  # rows, not lanes
         bucket = packing.bucket(computed, int(running.sum()), clock)
         if bucket < computed:

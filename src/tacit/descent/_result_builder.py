@@ -15,6 +15,7 @@ from tacit.descent._result import DescentResult, Statistics
 from tacit.descent._segment import Lane
 from tacit.descent._stop import outcome_names
 
+EMPTY = -1  # the member of a row that holds no lane
 _KEPT = ("params", "best_params", "loss", "best_loss", "best_step", "steps", "status")
 
 
@@ -48,16 +49,17 @@ class ResultBuilder:
             self._kept.setdefault("report", {})  # most methods report nothing
 
     def add_lanes(self, members: np.ndarray, lanes: Lane, report: dict[str, Any]) -> None:
-        """Keep lanes that have ended, with what their method reports."""
+        """Keep lanes that have ended, with what their method reports; empty rows are left out."""
+        held = members != EMPTY
         for name in (*_KEPT, "report"):
             kept = report if name == "report" else getattr(lanes, name)
-            rows = jax.tree.map(np.asarray, kept)
+            rows = jax.tree.map(lambda leaf: np.asarray(leaf)[held], kept)
             if name not in self._kept:
                 self._kept[name] = jax.tree.map(self._room, rows)
             for room, row in zip(
                 jax.tree.leaves(self._kept[name]), jax.tree.leaves(rows), strict=True
             ):
-                room[members] = row
+                room[members[held]] = row
 
     def add_records(
         self, members: np.ndarray, seen: dict[str, Any], due: int, *, ended: bool
@@ -68,8 +70,10 @@ class ResultBuilder:
         """
         if not self._points:
             return
+        held = members != EMPTY
+        members = members[held]
         for name, values in seen.items():
-            rows = np.moveaxis(np.asarray(values), 0, 1)  # (lane, pause, …)
+            rows = np.moveaxis(np.asarray(values), 0, 1)[held]  # (lane, pause, …)
             if name not in self._records:
                 shape = (self._count, self._points, *rows.shape[2:])
                 self._records[name] = np.zeros(shape, rows.dtype)

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from tacit._types import Array, PRNGKeyArray, PyTree
+from tacit.descent._blocks import block_size, even_size
 from tacit.descent._by_value import ByValue
 from tacit.descent._method import AbstractMethod, choose
 from tacit.descent._objective import LossFunction, Objective, counts_steps
@@ -18,8 +19,6 @@ from tacit.descent._small_products import with_small_products
 from tacit.descent._stop import Outcome
 
 ROUND = 64  # steps of a block of lanes before the next has its turn
-BLOCK_NUMBERS = 4096  # parameters in a block of lanes, about
-CACHED_BYTES = 900_000  # what the parameters of a block of larger models may take, for the cache
 
 
 class Lane(eqx.Module):
@@ -173,9 +172,9 @@ class Program(eqx.Module):
         """
         look = jax.vmap(self.look, in_axes=(0, self._axes, None))
         go = self._in_blocks
-        if block_size(lanes) == lanes.status.size:
+        if block_size(lanes.params) == lanes.status.size:
             go = self._together
-        elif self._plain and not self.ends_early and even_size(lanes) is not None:
+        elif self._plain and not self.ends_early and even_size(lanes.params) is not None:
             go = self._in_even_blocks
 
         def to_next(
@@ -218,11 +217,14 @@ class Program(eqx.Module):
     ) -> tuple[Lane, Array]:
         """The same for lanes that all use up their budget: blocks that follow each other in memory.
 
-        They need neither be looked up nor sorted, which saves a sixth of the compilation.
+        They need neither be looked up nor sorted, which saves a sixth of the compilation. Empty
+        rows come last, and blocks of them are left out.
         """
-        size = even_size(lanes)
+        size = even_size(lanes.params)
         assert size is not None  # `run` asks first
-        blocks = lanes.status.size // size
+        places = jnp.arange(1, lanes.status.size + 1)
+        last = jnp.max(jnp.where(lanes.status == Outcome.running, places, 0))
+        blocks = -(-last // size)
 
         def one_block(index: Array, carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
             lanes, latest = carry
@@ -246,7 +248,7 @@ class Program(eqx.Module):
 
         Blocks are formed again in every round, so lanes that have ended cost nothing.
         """
-        count, size = lanes.status.size, block_size(lanes)
+        count, size = lanes.status.size, block_size(lanes.params)
         beyond = jnp.arange(count, -(-count // size) * size)  # fill the last block; never written
 
         def round_of_steps(carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
@@ -279,37 +281,6 @@ class Program(eqx.Module):
         taken = jax.tree.map(take, dataclasses.replace(inputs, problem=None))
         problem = inputs.problem if shared else jax.tree.map(take, inputs.problem)
         return dataclasses.replace(taken, problem=problem)
-
-
-def block_size(lanes: Lane) -> int:
-    """How many lanes are computed at a time: few, so that those that end can be left out soon.
-
-    On one core, blocks of some thousand numbers are as fast, lane by lane, as any larger (600
-    flows of 16 parameters: 0.47 µs a lane and attempt in blocks of 64, 0.35 all at once). Larger
-    models stay together as far as a core's cache holds them, since blocks cost half a second to
-    compile. Dense linear RNNs of width 40 under Adam, µs a lane and step, at once and in blocks of
-    24 to 32: 11.7 and 11.1 with 48 of them in float64, 13.5 and 11.0 with 96, 6.1 both in float32.
-    On an accelerator all are computed at once.
-    """
-    count = lanes.status.size
-    leaves = jax.tree.leaves(lanes.params)
-    numbers = sum(leaf.size for leaf in leaves) // count
-    if jax.default_backend() != "cpu":
-        return count
-    if numbers > BLOCK_NUMBERS // 8:
-        taken = sum(leaf.nbytes for leaf in leaves) // count
-        size = max(CACHED_BYTES // taken, 1)
-    else:
-        size = min(BLOCK_NUMBERS // max(numbers, 1), 64)
-    blocks = -(-count // size)
-    return -(-count // blocks)
-
-
-def even_size(lanes: Lane) -> int | None:
-    """A number of lanes near `block_size` that divides them all; None if there is none."""
-    count, size = lanes.status.size, block_size(lanes)
-    sizes = [near for near in range(size // 2, size + size // 4 + 1) if near and count % near == 0]
-    return min(sizes, key=lambda near: abs(near - size)) if sizes else None
 
 
 def _unfinished(stop: Array) -> Callable[[tuple[Lane, Array]], Array]:

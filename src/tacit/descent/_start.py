@@ -18,6 +18,7 @@ from tacit._light_programs import light_options, may_choose
 from tacit._types import PyTree
 from tacit.descent._programs import PROGRAMS_KEPT, Recent, static_kind
 from tacit.descent._segment import Lane, LaneInputs, Program
+from tacit.descent._stop import Outcome
 
 
 class InitialState(NamedTuple):
@@ -38,10 +39,12 @@ def start_lanes(
     params: PyTree,
     inputs: LaneInputs,
     hyperparameters: Mapping[str, np.ndarray],
+    empty: np.ndarray,
 ) -> Lane:
     """Every lane at its start; no two arrays share memory, since all of it is given away.
 
-    `kind` is `static_kind(program)`; `hyperparameters` take the place of the method's own.
+    `kind` is `static_kind(program)`; `hyperparameters` take the place of the method's own. Rows
+    that are `empty` never run.
     """
     initial = initial_state(kind, program, params, inputs)
     flat = jax.tree.leaves(params)
@@ -62,7 +65,7 @@ def start_lanes(
         best_loss=_fresh(worst),
         best_step=_fresh(zero),
         steps=_fresh(zero),
-        status=_fresh(zero),
+        status=_fresh(np.where(empty, Outcome.stopped, Outcome.running).astype(np.int32)),
         anchor_loss=_fresh(worst),
         anchor_step=_fresh(zero),
     )
