@@ -4,6 +4,9 @@ Peers in PyTorch, both gradient descent at a rate small enough to stay near the 
 - a plain loop, one start after another. Some hundred steps are timed for each depth; the number of
   steps that every start needs comes from the batched peer, `CAP` at most: a lower bound;
 - all starts of a depth as one batch, with those that have ended taken out, to the end or to `CAP`.
+
+And one in JAX: the same flow by hand (`_bare_flow.py`), with its own compilation beside ours. It
+shows how much of a first run is the compiler's.
 """
 
 import sys
@@ -14,7 +17,7 @@ import numpy as np
 from benchmarks._measure import best_of, cpu_seconds, pin, report
 
 DEPTHS, STARTS, SIZE, SCALE, GOAL = (2, 3, 4, 5), 1000, 3, 1e-3, 1e-10
-ATTEMPTS = 20_000
+ATTEMPTS, RTOL, ATOL = 20_000, 1e-8, 1e-10
 GD_RATE, CAP, LOOK = 0.02, 100_000, 50
 PLAIN_STEPS = 300
 
@@ -38,7 +41,7 @@ class Ours:
         from tacit.models import DeepFactorisation
         from tacit.problems import MatrixCompletion, Pattern
 
-        self.method = GradientFlow(Unrolled(diffrax.Tsit5()))
+        self.method = GradientFlow(Unrolled(diffrax.Tsit5()), rtol=RTOL, atol=ATOL)
         self.problem = MatrixCompletion(np.eye(SIZE), Pattern.diagonal(SIZE))
         with jax.enable_x64(True):
             self.models = {
@@ -73,6 +76,34 @@ class Ours:
             )
             for depth, result in self.results.items()
         }
+
+
+class ByHand:
+    """The same flow in JAX by hand, every depth as one batch."""
+
+    def __init__(self) -> None:
+        import jax
+        import jax.numpy as jnp
+
+        from benchmarks._bare_flow import flow
+
+        def loss(factors: Any) -> Any:
+            product = factors[0]
+            for factor in factors[1:]:
+                product = factor @ product
+            return 0.5 * jnp.sum((jnp.diagonal(product) - 1) ** 2)
+
+        self.run_one = flow(loss, rtol=RTOL, atol=ATOL, goal=GOAL, most=ATTEMPTS)
+        with jax.enable_x64(True):
+            self.starts = [tuple(map(jnp.asarray, starts(depth))) for depth in DEPTHS]
+        self.attempts: dict[int, int] = {}
+
+    def run(self) -> None:
+        import jax
+
+        with jax.enable_x64(True):
+            for depth, factors in zip(DEPTHS, self.starts, strict=True):
+                self.attempts[depth] = int(np.asarray(self.run_one(factors)[1]).sum())
 
 
 def loss_of(factors: list[Any], target: Any) -> Any:
@@ -150,6 +181,8 @@ def main() -> None:
     ours = Ours()
     cold = cpu_seconds(ours.run)
     warm = best_of(ours.run, 3)
+    by_hand = ByHand()
+    by_hand_cold, by_hand_warm = cpu_seconds(by_hand.run), best_of(by_hand.run, 3)
     whole = plain = 0.0
     steps, cut, ranks = {}, {}, {}
     for depth in DEPTHS:
@@ -166,7 +199,11 @@ def main() -> None:
         peers={
             f"plain PyTorch loop, gradient descent at {GD_RATE}": plain,
             f"batched PyTorch, gradient descent at {GD_RATE}": whole,
+            "the same flow by hand in JAX": by_hand_warm,
         },
+        by_hand_with_compile=round(by_hand_cold, 3),
+        ratio_both_with_compile=round(by_hand_cold / cold, 2),
+        attempts_by_hand=by_hand.attempts,
         outcomes=ours.outcomes(),
         attempts={depth: int(result.steps.sum()) for depth, result in ours.results.items()},
         descent_steps=steps,
