@@ -9,8 +9,12 @@ from tacit.estimators._baselines import BASELINES
 from tacit.estimators._block_model import BlockModel, from_matrices, moved, residuals_and_jacobian
 from tacit.estimators._polish import RADIUS, loss_of
 from tacit.estimators._records import Records
+from tacit.estimators._regularised_regression import regularised_system
 from tacit.estimators._system_orders import Candidate, as_blocks, as_matrices
 from tacit.estimators._system_starts import Matrices, hankel_values
+
+Floats = np.ndarray
+METHODS = {**BASELINES, "regularised ARX": regularised_system}
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class AsItIs(Candidate):
 def as_they_are(records: Records, most: int) -> list[Candidate]:
     """A candidate of each method that finds a system in these records, of at most this order."""
     found: list[Candidate] = []
-    for name, method in BASELINES.items():
+    for name, method in METHODS.items():
         with contextlib.suppress(np.linalg.LinAlgError, ValueError):
             model = settled(method(records, max(most, 1)), records)
             loss = loss_of(model, records)
@@ -36,25 +40,29 @@ def as_they_are(records: Records, most: int) -> list[Candidate]:
     return found
 
 
-def settled(system: Matrices, records: Records) -> BlockModel:
+def settled(system: Matrices, records: Records, offset: Floats | None = None) -> BlockModel:
     """A stable system with initial states and offset by least squares, all else kept.
 
-    An unstable one is mirrored into the circle and gets other input maps too.
+    An unstable one is mirrored into the circle and gets other input maps too. An offset that is
+    given is kept.
     """
     if np.abs(np.linalg.eigvals(system.A)).max(initial=0.0) >= RADIUS:
         return as_blocks(system, records)
+    level = np.zeros(len(system.C)) if offset is None else offset
     wide = records.driven[0].shape[1] - records.inputs
     model = from_matrices(
         system.A,
         np.pad(system.B, ((0, 0), (0, wide))),
         system.C,
-        np.pad(system.D, ((0, 0), (0, 1))),
+        np.concatenate([system.D, level[:, None]], axis=1),
     )
     error, columns = residuals_and_jacobian(model, records, linear=True)
     free = np.concatenate(
         [
             np.tile(np.arange(records.driven[0].shape[1]) >= records.inputs, model.order),
-            np.tile(np.arange(records.inputs + 1) == records.inputs, len(model.C)),
+            np.tile(
+                (np.arange(records.inputs + 1) == records.inputs) & (offset is None), len(model.C)
+            ),
         ]
     )
     size = np.linalg.norm(columns[:, free], axis=0)
