@@ -52,9 +52,7 @@ def decided(
     return mixed(choice, alone, records, [one for one in others if one.label in labels], gaps)
 
 
-def without_loud(
-    choice: OrderChoice, others: Sequence[Candidate], inputs: int
-) -> list[Candidate]:
+def without_loud(choice: OrderChoice, others: Sequence[Candidate], inputs: int) -> list[Candidate]:
     """All systems but those with a peak gain beyond twice the median of the methods' own choices.
 
     The record does not excite every frequency. Where it does not, a system may have any gain and

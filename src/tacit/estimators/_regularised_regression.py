@@ -13,6 +13,8 @@ Pillonetto, Dinuzzo, Chen, De Nicolao and Ljung (2014), section 6, with the regr
 evidence in the form of Chen and Ljung (2013), which costs the same for any length of the record.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +39,7 @@ _SCALES, _FADINGS, _NOISES = (-16.0, 8.0), (-2.2, 4.6), (-28.0, 3.0)
 _START = (-1.0, 1.4)
 
 
-class _Sequence(NamedTuple):
+class Lags(NamedTuple):
     """Where the coefficients of one signal stand, and max(i, j) of their lags."""
 
     at: slice
@@ -69,14 +71,14 @@ def regularised_regression(records: Records) -> Regression:
     past, now = np.arange(1, lags + 1), np.arange(lags + 1)
     sequences, at = [], 0
     for places in [past] * outputs + [now] * inputs:
-        sequences.append(_Sequence(slice(at, at + len(places)), np.maximum.outer(places, places)))
+        sequences.append(Lags(slice(at, at + len(places)), np.maximum.outer(places, places)))
         at += len(places)
-    found = np.stack(
-        [
-            _likeliest(whole[:width, :width], whole[:, width + k], len(targets) - 1, sequences)
-            for k in range(outputs)
-        ]
-    )
+    count, rows = max(len(targets) - 1, width), []
+    for target in whole[:, width:].T:
+        rest = float(np.sum(target[width:] ** 2))
+        evidence = Evidence(whole[:width, :width], target[:width], rest, count, sequences)
+        rows.append(evidence.expected(_likeliest(evidence)))
+    found = np.stack(rows)
     F = found[:, : outputs * lags].reshape(outputs, outputs, lags).transpose(2, 0, 1)
     G = found[:, outputs * lags :].reshape(outputs, inputs, lags + 1).transpose(2, 0, 1)
     return Regression(F, G, targets - signals @ found.T)
@@ -97,53 +99,75 @@ def _samples(records: Records, lags: int) -> tuple[Floats, Floats]:
     return np.concatenate(rows), np.concatenate(targets)
 
 
-def _likeliest(triangle: Floats, target: Floats, count: int, sequences: list[_Sequence]) -> Floats:
-    """The coefficients of one output, from R and Qᵀy of the samples' QR decomposition."""
-    width = len(triangle)
-    seen, rest = target[:width], float(np.sum(target[width:] ** 2))
-    count = max(count, width)
+@dataclass(frozen=True)
+class Evidence:
+    """How likely a target is under λ and α of each sequence and the errors' variance.
 
-    def prior(hyper: Floats) -> Floats:
-        covariance = np.zeros((width, width))
-        for number, one in enumerate(sequences):
+    Their logarithms (of α/(1 − α) for α) are the hyperparameters, two for each sequence and one.
+    With samples Q R, `triangle` is R, `seen` is Qᵀy and `rest` the square of what Q does not reach.
+    """
+
+    triangle: Floats
+    seen: Floats
+    rest: float
+    count: int
+    sequences: Sequence[Lags]
+
+    def prior(self, hyper: Floats) -> Floats:
+        """The covariance of all coefficients."""
+        covariance = np.zeros_like(self.triangle)
+        for number, one in enumerate(self.sequences):
             size, fading = np.exp(hyper[2 * number]), _between(hyper[2 * number + 1])
             covariance[one.at, one.at] = size * fading**one.later
         return covariance
 
-    def evidence(hyper: Floats) -> tuple[float, Floats]:
-        """Minus twice the logarithm of the likelihood, and its gradient."""
-        covariance, noise = prior(hyper), np.exp(hyper[-1])
+    def expected(self, hyper: Floats) -> Floats:
+        """The coefficients' expectation, given the target."""
+        covariance = self.prior(hyper)
+        weights = np.linalg.solve(self._spread(covariance, hyper), self.seen)
+        return np.asarray(covariance @ self.triangle.T @ weights)
+
+    def surprise(self, hyper: Floats) -> tuple[float, Floats]:
+        """−2 log likelihood, without N log 2π, and its gradient."""
+        covariance, noise, width = self.prior(hyper), np.exp(hyper[-1]), len(self.seen)
         try:
-            factor = cho_factor(
-                triangle @ covariance @ triangle.T + noise * np.eye(width), lower=True
-            )
+            factor = cho_factor(self._spread(covariance, hyper), lower=True)
         except np.linalg.LinAlgError:
             return 1e30, np.zeros_like(hyper)
-        weights, inverse = cho_solve(factor, seen), cho_solve(factor, np.eye(width))
-        value = (count - width) * np.log(noise) + rest / noise + seen @ weights
+        weights, inverse = cho_solve(factor, self.seen), cho_solve(factor, np.eye(width))
+        beyond = self.count - width  # samples that no coefficient explains
+        value = beyond * np.log(noise) + self.rest / noise + self.seen @ weights
         value += 2 * np.log(np.diag(factor[0])).sum()
-        slope = triangle.T @ (inverse - np.outer(weights, weights)) @ triangle
+        slope = self.triangle.T @ (inverse - np.outer(weights, weights)) @ self.triangle
         gradient = np.zeros_like(hyper)
-        for number, one in enumerate(sequences):
+        for number, one in enumerate(self.sequences):
             part = slope[one.at, one.at] * covariance[one.at, one.at]
-            gradient[2 * number] = part.sum()
             rate = 1 - _between(hyper[2 * number + 1])
-            gradient[2 * number + 1] = rate * (part * one.later).sum()
-        gradient[-1] = count - width - rest / noise
+            gradient[2 * number : 2 * number + 2] = part.sum(), rate * (part * one.later).sum()
+        gradient[-1] = beyond - self.rest / noise
         gradient[-1] += noise * (np.trace(inverse) - weights @ weights)
         return float(value), gradient
 
-    power = float(np.sum(target**2)) / count
-    noise = max(rest / (count - width) if count > width else 0.0, 1e-8 * power, 1e-12)
-    begin = np.array([*_START * len(sequences), np.clip(np.log(noise), *_NOISES)])
-    bounds = [*(_SCALES, _FADINGS) * len(sequences), _NOISES]
-    options = {"maxiter": _STEPS}
-    hyper = minimize(
-        evidence, begin, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-    ).x
-    covariance = prior(hyper)
-    spread = triangle @ covariance @ triangle.T + np.exp(hyper[-1]) * np.eye(width)
-    return np.asarray(covariance @ triangle.T @ np.linalg.solve(spread, seen))
+    def _spread(self, covariance: Floats, hyper: Floats) -> Floats:
+        noise = np.exp(hyper[-1]) * np.eye(len(self.seen))
+        return np.asarray(self.triangle @ covariance @ self.triangle.T + noise)
+
+
+def _likeliest(evidence: Evidence) -> Floats:
+    """The hyperparameters that surprise least, from one start: others end at the same ones."""
+    width, many = len(evidence.seen), len(evidence.sequences)
+    power = (float(evidence.seen @ evidence.seen) + evidence.rest) / evidence.count
+    left = evidence.rest / (evidence.count - width) if evidence.count > width else 0.0
+    noise = np.log(max(left, 1e-8 * power, 1e-12))
+    found = minimize(
+        evidence.surprise,
+        np.array([*_START * many, np.clip(noise, *_NOISES)]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[*(_SCALES, _FADINGS) * many, _NOISES],
+        options={"maxiter": _STEPS},
+    )
+    return np.asarray(found.x)
 
 
 def _between(number: float) -> float:
