@@ -47,8 +47,8 @@ def averaged(
     inputs = records.inputs
     whole = combined([(as_matrices(one.model, inputs), weight) for one, weight in parts])
     offset = np.sum([weight * one.model.D[:, -1] for one, weight in parts], axis=0)
-    errors = sum(weight * np.concatenate(errors_of(one.model, records)) for one, weight in parts)
-    unit, answer = np.maximum(_deviations(errors), 1e-300), _forced(whole, records)
+    errors = [w * np.concatenate(errors_of(one.model, records)) for one, w in parts]
+    unit, answer = np.maximum(_deviations(np.sum(errors, axis=0)), 1e-300), _forced(whole, records)
     values = hankel_values(whole)
     most = min(most, int(np.sum(values > _SMALLEST * values[0])) if len(values) else 0)
     ordered = truncated(whole, most)  # its leading states are every smaller truncation
