@@ -12,6 +12,7 @@ from tacit.estimators._system_orders import Candidate, OrderChoice, as_matrices,
 
 Floats = np.ndarray
 _LOUD = 2.0  # a peak gain over the median one that nothing in the record speaks for
+_EQUALS = 2.0  # an error in the gaps over a system's own, up to which another one may judge it
 _WORSE = 1.25  # an error in the gaps over the least, from which on another system is better
 _POWER = 4  # a system's weight in an average falls with this power of its error in the gaps
 _HEARD = 1e-6  # smaller weights are none
@@ -53,15 +54,26 @@ def decided(
 
 
 def without_loud(choice: OrderChoice, others: Sequence[Candidate], inputs: int) -> list[Candidate]:
-    """All systems but those with a peak gain beyond twice the median of the methods' own choices.
+    """All systems but those whose peak gain is beyond twice the median of their equals.
 
     The record does not excite every frequency. Where it does not, a system may have any gain and
-    still fit, and is wrong by as much when another input comes.
+    still fit, and is wrong by as much when another input comes. So a large gain that the gaps do
+    not ask for is not believed. The equals of a system are the chosen order and the other methods'
+    systems, if their errors in the gaps are at most twice its own: whoever fails there is no judge.
     """
-    gains = [peak_gain(as_matrices(one.model, inputs)) for one in (choice.chosen, *others)]
-    bound = _LOUD * float(np.median(gains))
-    everyone = (*choice.tried, *others)
-    return [one for one in everyone if peak_gain(as_matrices(one.model, inputs)) <= bound]
+    ahead = choice.ahead
+    judges = [
+        (ahead.get(one.label, np.inf), peak_gain(as_matrices(one.model, inputs)))
+        for one in (choice.chosen, *others)
+    ]
+    quiet = []
+    for one in (*choice.tried, *others):
+        bound = _EQUALS * ahead.get(one.label, np.inf)
+        gains = [gain for error, gain in judges if error <= bound]
+        gain = peak_gain(as_matrices(one.model, inputs))
+        if not gains or gain <= _LOUD * float(np.median(gains)):
+            quiet.append(one)
+    return quiet
 
 
 def settled_on(choice: OrderChoice, records: Records, quiet: Sequence[Candidate]) -> OrderChoice:
