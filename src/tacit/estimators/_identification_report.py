@@ -130,14 +130,13 @@ def _words(told: dict[str, Any]) -> list[str]:
 
 def _average(told: dict[str, Any]) -> str:
     parts = sorted(told["average_of"].items(), key=lambda one: -one[1])
-    named = ", ".join(f"{label} ({weight:.0%})" for label, weight in parts)
+    named = ", ".join(f"{name.removesuffix(', as it is')} ({part:.0%})" for name, part in parts)
     return (
-        f"It is an average of several systems: {named}. By the criterion it would have been "
-        f"{told['instead_of']}, but that leaves errors which are not white, or gave way to what "
-        "simulates parts of the record better without having seen them. Where the record does not "
-        "tell which system is right, their average is the safest. Cut down to "
-        f"{told['order']} states, its simulation changes by {told['truncation_loss']:.2g} of its "
-        "errors."
+        f"It is an average of several systems: {named}. By the criterion alone it would have been "
+        f"{told['instead_of']}, but that leaves errors which are not white, or others simulate "
+        "parts of the record better that none of them had seen. Where a record does not tell which "
+        f"system is right, the average is the safest. Cut down to {told['order']} states, its "
+        f"simulation changes by {told['truncation_loss']:.2g} of its errors."
     )
 
 
