@@ -32,8 +32,8 @@ def _records(length=300, seed=0, noise=0.1):
     return Records.of([U], [Y])
 
 
-def _candidate(system, records, label="", offset=None):
-    model = settled(system, records, offset)
+def _candidate(system, records, label=""):
+    model = settled(system, records)
     return _Named(len(system.A), model, 0.0, label, np.ones(len(system.A)))
 
 
@@ -51,11 +51,27 @@ def _free(system, inputs):
     return LinearSystem(*system, np.zeros(1), np.zeros(1)).simulate(inputs)[0]
 
 
+def _mean(parts, records):
+    return sum(weight * simulate(one.model, records)[0] for one, weight in parts)
+
+
+def _rms(values):
+    return np.sqrt(np.mean(values**2))
+
+
 def test_all_states_side_by_side_simulate_the_mean():
-    parts = [(_system([0.8, -0.3], [1.0, 2.0], 0.5), 0.7), (_system([0.95], [0.2]), 0.3)]
+    """Initial states and offsets as well; without them, it is the mean for any other input."""
+    records = _records()
+    systems = [(_system([0.8, -0.3], [1.0, 2.0], 0.5), 0.7), (_system([0.95], [0.2]), 0.3)]
+    parts = [(_candidate(one, records), weight) for one, weight in systems]
+    whole, offset = combined([(one.model, weight) for one, weight in parts], records)
+    drive = records.driven[0] * [1.0, np.sqrt(records.samples)]
+    answer = LinearSystem(*whole, np.zeros(2), offset).simulate(drive)[0][1:]
+    np.testing.assert_allclose(answer, _mean(parts, records), atol=1e-10)
     inputs = np.random.default_rng(1).normal(size=(200, 1))
-    mean = sum(weight * _free(one, inputs) for one, weight in parts)
-    np.testing.assert_allclose(_free(combined(parts), inputs), mean, atol=1e-12)
+    free = whole._replace(B=whole.B[:, :1], D=whole.D[:, :1])
+    mean = sum(weight * _free(one, inputs) for one, weight in systems)
+    np.testing.assert_allclose(_free(free, inputs), mean, atol=1e-10)
 
 
 def test_an_average_simulates_the_mean_but_for_the_loss_that_it_states():
@@ -67,30 +83,44 @@ def test_an_average_simulates_the_mean_but_for_the_loss_that_it_states():
         _system([0.82, 0.3, 0.2, 0.0], [0.9, 1e-3, 1e-3, 1e-3]),
     ]
     weights = [0.5, 0.3, 0.2]
-    parts = [
-        (_candidate(one, records, str(k)), w)
-        for k, (one, w) in enumerate(zip(systems, weights, strict=True))
-    ]
+    pairs = list(zip(systems, weights, strict=True))
+    parts = [(_candidate(one, records, str(k)), w) for k, (one, w) in enumerate(pairs)]
     found = averaged(parts, records, 10)
     assert found.order <= 3
     assert found.parts == (("0", 0.5), ("1", 0.3), ("2", 0.2))
     assert found.model.is_stable(1.0)
-    offset = sum(w * one.model.D[0, -1] for one, w in parts)
-    assert found.model.D[0, -1] == pytest.approx(offset)
-    mean = sum(w * simulate(one.model, records)[0] for one, w in parts)
-    errors = np.sqrt(np.mean((records.outputs[0] - mean) ** 2))
-    whole = sum(
-        w * _free(one, records.measured[0]) for one, w in zip(systems, weights, strict=True)
-    )
-    own = _free(as_matrices(found.model, 1), records.measured[0])
-    lost = np.sqrt(np.mean((own - whole) ** 2)) / errors
-    assert lost == pytest.approx(found.lost, rel=1e-6)
+    mean = _mean(parts, records)
+    errors = _rms(records.outputs[0] - mean)
+    change = _rms(simulate(found.model, records)[0] - mean)
+    assert change / errors == pytest.approx(found.lost, rel=1e-6)
     assert found.lost <= 0.1
     fresh = np.random.default_rng(9).normal(size=(500, 1))
     later = _free(as_matrices(found.model, 1), fresh) - sum(
-        w * _free(one, fresh) for one, w in zip(systems, weights, strict=True)
+        w * _free(one, fresh) for one, w in pairs
     )
-    assert np.sqrt(np.mean(later**2)) < 0.15 * errors
+    assert _rms(later) < 0.15 * errors
+
+
+def test_an_offset_does_not_outlive_the_slow_mode_that_it_belongs_to():
+    """A mode that no input moves starts at 50 and hardly fades: the offset is −50 with it."""
+    records = _records()
+    plain = _candidate(_system([0.8], [1.0]), records, "plain")
+    slow = settled(_system([0.8], [1.0]), records)
+    slow = replace(
+        slow,
+        sections=(*slow.sections, np.array([-0.9999])),
+        B=np.concatenate([slow.B, [[0.0, 50.0]]]),
+        C=np.concatenate([slow.C, [[1.0]]], axis=1),
+        D=slow.D - [[0.0, 50.0]],
+    )
+    other = _Named(2, slow, 0.0, "slow", np.ones(2))
+    found = averaged([(plain, 0.5), (other, 0.5)], records, 5)
+    level = found.model.D[0, -1]
+    kept = np.abs(np.linalg.eigvals(found.model.A)).max() > 0.99
+    assert level < -20 if kept else abs(level - 0.4) < 1
+    assert _rms(simulate(found.model, records)[0] - records.outputs[0]) < 0.5
+    alone = averaged([(plain, 0.5), (other, 0.5)], records, 1)
+    assert alone.lost > 0.1  # one state cannot say both, and that is told
 
 
 def test_an_average_has_no_more_states_than_allowed_and_says_what_that_costs():

@@ -13,7 +13,6 @@ from tacit.estimators._regularised_regression import regularised_system
 from tacit.estimators._system_orders import Candidate, as_blocks, as_matrices
 from tacit.estimators._system_starts import Matrices, hankel_values
 
-Floats = np.ndarray
 METHODS = {**BASELINES, "regularised ARX": regularised_system}
 
 
@@ -40,29 +39,25 @@ def as_they_are(records: Records, most: int) -> list[Candidate]:
     return found
 
 
-def settled(system: Matrices, records: Records, offset: Floats | None = None) -> BlockModel:
+def settled(system: Matrices, records: Records) -> BlockModel:
     """A stable system with initial states and offset by least squares, all else kept.
 
-    An unstable one is mirrored into the circle and gets other input maps too. An offset that is
-    given is kept.
+    An unstable one is mirrored into the circle and gets other input maps too.
     """
     if np.abs(np.linalg.eigvals(system.A)).max(initial=0.0) >= RADIUS:
         return as_blocks(system, records)
-    level = np.zeros(len(system.C)) if offset is None else offset
     wide = records.driven[0].shape[1] - records.inputs
     model = from_matrices(
         system.A,
         np.pad(system.B, ((0, 0), (0, wide))),
         system.C,
-        np.concatenate([system.D, level[:, None]], axis=1),
+        np.pad(system.D, ((0, 0), (0, 1))),
     )
     error, columns = residuals_and_jacobian(model, records, linear=True)
     free = np.concatenate(
         [
             np.tile(np.arange(records.driven[0].shape[1]) >= records.inputs, model.order),
-            np.tile(
-                (np.arange(records.inputs + 1) == records.inputs) & (offset is None), len(model.C)
-            ),
+            np.tile(np.arange(records.inputs + 1) == records.inputs, len(model.C)),
         ]
     )
     size = np.linalg.norm(columns[:, free], axis=0)
