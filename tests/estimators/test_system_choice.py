@@ -9,8 +9,9 @@ from scipy.signal import lfilter, tf2ss
 
 from tacit.estimators import LinearSystemIdentifier
 from tacit.estimators._as_they_are import settled
+from tacit.estimators._gap_choice import settled_on
 from tacit.estimators._identification_report import record_of
-from tacit.estimators._look_ahead import Look, _settled
+from tacit.estimators._look_ahead import Look
 from tacit.estimators._noise import coloured_criterion
 from tacit.estimators._records import Records
 from tacit.estimators._system_orders import Candidate, OrderChoice, judged
@@ -184,8 +185,9 @@ def test_what_overflows_in_a_gap_has_no_number_in_the_record_of_it():
 def test_the_right_system_fills_a_gap_and_a_wrong_one_does_not():
     records = _record(400)
     look = Look.at(records, 0.5, 0.75)
-    assert look.errors(_candidate(look.kept, 0.8))[0] < 1e-20
-    assert look.errors(_candidate(look.kept, 0.2))[0] > 0.1
+    right, wrong = (look.simulated(_candidate(look.kept, pole)) for pole in (0.8, 0.2))
+    np.testing.assert_allclose(right, look.measured, atol=1e-10)
+    assert np.mean((wrong - look.measured) ** 2) > 0.1
 
 
 def _choice(records, ahead, chosen="order 1"):
@@ -197,8 +199,9 @@ def _choice(records, ahead, chosen="order 1"):
 def test_the_choice_gives_way_by_more_than_a_quarter_only():
     records = _record(100)
     near = _choice(records, {"order 1": 1.2, "order 2": 1.0, "order 3": 1.1})
-    assert _settled(near, records, []) is near
-    far = _settled(_choice(records, {"order 1": 1.3, "order 2": 1.0, "order 3": 1.1}), records, [])
+    assert settled_on(near, records, near.tried) is near
+    choice = _choice(records, {"order 1": 1.3, "order 2": 1.0, "order 3": 1.1})
+    far = settled_on(choice, records, choice.tried)
     assert (far.chosen.label, far.instead_of, far.interval) == ("order 2", "order 1", (1, 2))
 
 
@@ -208,9 +211,16 @@ def test_a_mode_that_outlasts_the_record_gives_way_to_an_equal_without():
     choice = _choice(records, ahead)
     lasting = replace(choice.chosen, model=_candidate(records, 0.9999).model)
     choice = replace(choice, chosen=lasting, tried=(lasting, *choice.tried[1:]))
-    assert _settled(choice, records, []).chosen.label == "order 2"
-    worse = {**ahead, "order 2": 1.3}
-    assert _settled(replace(choice, ahead=worse), records, []).chosen.label == "order 1"
+    assert settled_on(choice, records, choice.tried).chosen.label == "order 2"
+    worse = replace(choice, ahead={**ahead, "order 2": 1.3})
+    assert settled_on(worse, records, choice.tried).chosen.label == "order 1"
+
+
+def test_a_choice_that_was_left_out_gives_way_to_what_is_worse():
+    records = _record(100)
+    choice = _choice(records, {"order 1": 1.0, "order 2": 3.0, "order 3": 4.0})
+    assert settled_on(choice, records, choice.tried[1:]).chosen.label == "order 2"
+    assert settled_on(choice, records, []) is choice
 
 
 def test_long_steps_show_a_third_state():

@@ -9,8 +9,11 @@ from tacit.estimators._baselines import BASELINES
 from tacit.estimators._block_model import BlockModel, from_matrices, moved, residuals_and_jacobian
 from tacit.estimators._polish import RADIUS, loss_of
 from tacit.estimators._records import Records
+from tacit.estimators._regularised_regression import regularised_system
 from tacit.estimators._system_orders import Candidate, as_blocks, as_matrices
 from tacit.estimators._system_starts import Matrices, hankel_values
+
+METHODS = {**BASELINES, "regularised ARX": regularised_system}
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class AsItIs(Candidate):
 def as_they_are(records: Records, most: int) -> list[Candidate]:
     """A candidate of each method that finds a system in these records, of at most this order."""
     found: list[Candidate] = []
-    for name, method in BASELINES.items():
+    for name, method in METHODS.items():
         with contextlib.suppress(np.linalg.LinAlgError, ValueError):
             model = settled(method(records, max(most, 1)), records)
             loss = loss_of(model, records)

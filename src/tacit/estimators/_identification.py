@@ -29,8 +29,8 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
     A wide linear RNN is descended from a small start, which prefers a low order (the paper
     `lowdim`); it, an ARX model, an observer's realisation (OKID and ERA), a subspace model and the
     order before are truncated to each order and polished by Levenberg–Marquardt among stable
-    systems. The order has the least BIC of coloured errors, unless gaps of the record speak against
-    it.
+    systems. The order has the least BIC of coloured errors. Unless its errors are white, or gaps of
+    the record speak for it alone, it is then averaged with the systems of other methods.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
     Attributes
     ----------
     system_ : the `LinearSystem`, in the units of the data.
-    order_ : its order; `order_interval_` has orders that are about as likely.
+    order_ : its number of states; `order_interval_` has orders that are about as likely.
     choice_ : what was tried at each order, and the noise floor.
     final_states_ : the state after each record, to go on from: `predict(X, state=…)`.
     """

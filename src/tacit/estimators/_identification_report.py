@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Panel
+from tacit.estimators._average import Averaged
 from tacit.estimators._boundary import initial_state
 
 _SETTLED = 5  # memories, after which an answer has settled
@@ -20,12 +21,15 @@ def record_of(identifier: Any, comparison: dict[str, Any] | None = None) -> dict
     system, choice = identifier.system_, identifier.choice_
     lengths = [len(one) for one in identifier._data[0]]
     memory = system.memory
+    average = choice.chosen if isinstance(choice.chosen, Averaged) else None
     return {
         "order": identifier.order_,
         "order_interval": list(identifier.order_interval_),
         "identifiable": choice.identifiable,
         "start": choice.chosen.start,
         "instead_of": choice.instead_of or None,
+        "average_of": dict(average.parts) if average else None,
+        "truncation_loss": average.lost if average else None,
         "errors_ahead": {label: _finite(error) for label, error in choice.ahead.items()},
         "poles": [[float(pole.real), float(pole.imag)] for pole in system.poles],
         "stable": system.is_stable(),
@@ -98,11 +102,14 @@ def _words(told: dict[str, Any]) -> list[str]:
             f"The last Hankel value is {told['hankel_values'][-1]:.3g}; the noise makes values up "
             f"to {told['noise_floor']:.3g} by itself." + ("" if told["identifiable"] else _HIDDEN)
         )
-    if told["instead_of"] is not None:
+    if told["average_of"] is not None:
+        words.append(_average(told))
+    elif told["instead_of"] is not None:
         words.append(
             f"By the criterion it would have been {told['instead_of']}. Fitted to a part of the "
             f"record, that simulates the rest worse than {_ahead_best(told)}, or has a mode that "
-            "outlasts the record, as a drift would; so it gave way."
+            "outlasts the record, as a drift would, or a gain far beyond that of other systems; "
+            "so it gave way."
         )
     words.append(
         f"This order needs more than {told['lags_needed'] - 1} lags; the longest record has "
@@ -119,6 +126,18 @@ def _words(told: dict[str, Any]) -> list[str]:
             f"{settled:.3g}: longer than the record. Trust the model for about {longest:,} samples."
         )
     return words
+
+
+def _average(told: dict[str, Any]) -> str:
+    parts = sorted(told["average_of"].items(), key=lambda one: -one[1])
+    named = ", ".join(f"{name.removesuffix(', as it is')} ({part:.0%})" for name, part in parts)
+    return (
+        f"It is an average of several systems: {named}. By the criterion alone it would have been "
+        f"{told['instead_of']}, but that leaves errors which are not white, or others simulate "
+        "parts of the record better that none of them had seen. Where a record does not tell which "
+        f"system is right, the average is the safest. Cut down to {told['order']} states, its "
+        f"simulation changes by {told['truncation_loss']:.2g} of its errors."
+    )
 
 
 def _ahead_best(told: dict[str, Any]) -> str:

@@ -28,7 +28,7 @@ class Scale:
     def of(cls, U: Floats, Y: Floats, *, at_rest: bool = False) -> "Scale":
         """Means and deviations of all samples; at rest the means are zero."""
         keep = 0.0 if at_rest else 1.0
-        return cls(keep * U.mean(axis=0), _unit(U), keep * Y.mean(axis=0), _unit(Y))
+        return cls(keep * _mean(U), _unit(U), keep * _mean(Y), _unit(Y))
 
     def records(self, U: list[Floats], Y: list[Floats], *, at_rest: bool = False) -> "Records":
         """Measured records in these units."""
@@ -56,6 +56,12 @@ class Scale:
         A, B, C, D = system
         out, into = self.output_unit[:, None], self.input_unit
         return LinearSystem(A, B / into, out * C, out * D / into, self.input_mean, self.output_mean)
+
+
+def _mean(values: Floats) -> Floats:
+    """Of a constant signal its value: rounding must not be left of it for a gain to act on."""
+    constant = (values == values[0]).all(axis=0)
+    return np.where(constant, values[0], values.mean(axis=0))
 
 
 def _unit(values: Floats) -> Floats:

@@ -70,9 +70,15 @@ def arx_system(records: Records, order: int) -> Matrices:
     """The ARX model with as many lags as the order needs, as a system."""
     outputs = records.outputs[0].shape[1]
     lags = -(-order // outputs)
-    fit = autoregression(records, lags)
+    system = observer_form(autoregression(records, lags))
+    return system if lags * outputs == order else truncated(stabilised(system), order)
+
+
+def observer_form(fit: Regression) -> Matrices:
+    """The system that an ARX model simulates: a block of states for each of its lags."""
+    lags, outputs, _ = fit.F.shape
     size = lags * outputs
-    A, B = np.zeros((size, size)), np.zeros((size, records.inputs))
+    A, B = np.zeros((size, size)), np.zeros((size, fit.G.shape[2]))
     D = fit.G[0]
     for j in range(lags):
         block = slice(j * outputs, (j + 1) * outputs)
@@ -80,9 +86,7 @@ def arx_system(records: Records, order: int) -> Matrices:
         B[block] = fit.G[j + 1] + fit.F[j] @ D
         if j + 1 < lags:
             A[block, (j + 1) * outputs : (j + 2) * outputs] = np.eye(outputs)
-    C = np.eye(outputs, size)
-    system = Matrices(A, B, C, D)
-    return system if size == order else truncated(stabilised(system), order)
+    return Matrices(A, B, np.eye(outputs, size), D)
 
 
 def observer_response(records: Records, lags: int, length: int) -> Floats:
