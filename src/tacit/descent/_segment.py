@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from tacit._types import Array, PRNGKeyArray, PyTree
 from tacit.descent._by_value import ByValue
+from tacit.descent._carried_orders import vmap_unturned
 from tacit.descent._method import AbstractMethod, choose
 from tacit.descent._objective import LossFunction, Objective, counts_steps
 from tacit.descent._programs import run_compiled
@@ -203,9 +204,11 @@ class Program(eqx.Module):
         self, lanes: Lane, clock: Array, inputs: LaneInputs, limits: dict[str, Array], stop: Array
     ) -> tuple[Lane, Array]:
         """All lanes side by side, until `stop` or until the last has ended."""
-        step = jax.vmap(self.step, in_axes=(0, self._axes, None, None))
+        axes = (0, self._axes, None, None)
         if self._plain and jax.default_backend() == "cpu":
-            step = with_small_products(step)
+            step = with_small_products(vmap_unturned(self.step, axes))
+        else:
+            step = jax.vmap(self.step, in_axes=axes)
 
         def body(carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
             lanes, clock = carry
