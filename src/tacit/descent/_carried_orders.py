@@ -196,10 +196,7 @@ def _product(equation: JaxprEqn, operands: list[Held]) -> Held | None:
         kept.append([held.order[axis] for axis in range(len(held.order)) if axis not in taken])
     sums = [tuple(operands[s].order[axis] for axis in contracted[s]) for s in (0, 1)]
     shared = [tuple(operands[s].order[axis] for axis in batch[s]) for s in (0, 1)]
-    sides = (0, 1)
-    if not shared[0] and operands[1].lanes and not operands[0].lanes:
-        sides = (1, 0)
-    first, second = sides
+    first, second = _sides(operands, sums, kept)
     (found,) = _bound(
         equation,
         [operands[first].array, operands[second].array],
@@ -215,6 +212,26 @@ def _product(equation: JaxprEqn, operands: list[Held]) -> Held | None:
     terms = math.prod(operands[0].array.shape[axis] for axis in sums[0])
     lanes = operands[0].lanes or operands[1].lanes
     return Held(found, tuple(order), lanes, free=terms == 1)
+
+
+def _sides(
+    operands: list[Held], sums: list[tuple[int, ...]], kept: list[list[int]]
+) -> tuple[int, int]:
+    """Which operand comes first: lanes before what is shared, then what is faster.
+
+    A first operand that is not summed over its last axis is turned in memory, and long last axes
+    of the result make long vectors. Microseconds a lane for (10 × 32) · (32 × 64) and its
+    transpose in the other order: 0.37 and 2.0; for (10 × 64) · (32 × 64)ᵀ: 0.42 and 0.71.
+    """
+    if operands[0].lanes != operands[1].lanes:
+        return (0, 1) if operands[0].lanes else (1, 0)
+
+    def cost(first: int) -> tuple[int, int]:
+        last = operands[1 - first].array.shape[max(kept[1 - first])]
+        turned = bool(sums[first]) and max(kept[first]) > min(sums[first])
+        return turned * operands[first].array.size, -last
+
+    return (1, 0) if all(kept) and cost(1) < cost(0) else (0, 1)
 
 
 _RULES: dict[str, Callable[[JaxprEqn, list[Held]], Held | None]] = {
