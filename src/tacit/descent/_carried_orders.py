@@ -16,20 +16,24 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
-from tacit._types import Array, PyTree
-
-# What acts on each number alone.
-_EACH = frozenset(
-    "abs acos acosh add add_any and asin asinh atan atan2 atanh cbrt ceil clamp conj "
-    "convert_element_type copy copy_p cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor "
-    "ge gt igamma igammac imag integer_pow is_finite le lgamma log log1p logistic lt max min mul ne "
-    "neg nextafter not or pow real rem round rsqrt select_n sign sin sinh sqrt square stop_gradient "
-    "sub tan tanh xor".split()
-)
-_SUMS = frozenset(("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or"))
+# fmt: off
+_EACH = {  # what acts on each number alone
+    "abs", "acos", "acosh", "add", "add_any", "and", "asin", "asinh", "atan", "atan2", "atanh",
+    "cbrt", "ceil", "clamp", "conj", "convert_element_type", "copy", "cos", "cosh", "digamma",
+    "div", "eq", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "ge", "gt", "imag",
+    "integer_pow", "is_finite", "le", "lgamma", "log", "log1p", "logistic", "lt", "max", "min",
+    "mul", "ne", "neg", "nextafter", "not", "or", "pow", "real", "rem", "round", "rsqrt",
+    "select_n", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh", "xor",
+}
+_REDUCTIONS = {
+    "reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or",
+}
+# fmt: on
+_CALLS = ("jit", "pjit")
 
 
 class Held(NamedTuple):
@@ -37,16 +41,26 @@ class Held(NamedTuple):
 
     array: Any
     order: tuple[int, ...]
-    lanes: bool  # whether it has a lane axis
+    lanes: bool  # whether it depends on the lane
     free: bool = False  # made by repeating a smaller array: to turn it costs nothing
 
     @property
-    def turned(self) -> bool:
-        return self.order != tuple(range(len(self.order)))
+    def meant(self) -> Any:
+        """The array in the order that the program means."""
+        return self.array if _sorted(self.order) else lax.transpose(self.array, self.order)
+
+    def in_order(self, order: tuple[int, ...]) -> Any:
+        """The array whose order is the given one; a number has none."""
+        if not self.order or self.order == order:
+            return self.array
+        axes = [0] * len(order)
+        for mine, wanted in zip(self.order, order, strict=True):
+            axes[wanted] = mine
+        return lax.transpose(self.array, axes)
 
 
 def vmap_unturned(function: Callable[..., Any], in_axes: Any) -> Callable[..., Any]:
-    """`jax.vmap(function, in_axes)`, its transpositions carried along; lanes are always axis 0."""
+    """`jax.vmap(function, in_axes)` with axes 0 or None, its transpositions carried along."""
     mapped = jax.vmap(function, in_axes=in_axes)
 
     @functools.wraps(function)
@@ -54,55 +68,49 @@ def vmap_unturned(function: Callable[..., Any], in_axes: Any) -> Callable[..., A
         traced, shapes = jax.make_jaxpr(mapped, return_shape=True)(*args)
         if not _turns(traced.jaxpr):
             return mapped(*args)
-        axes = jax.tree.map(
-            lambda axis, part: jax.tree.map(lambda _: axis is not None, part),
+        lanes = jax.tree.map(
+            lambda axis, part: jax.tree.map(lambda leaf: axis is not None, part),
             in_axes,
             args,
             is_leaf=lambda axis: axis is None,
         )
-        flags = jax.tree.leaves(axes)
-        given = [_plain(leaf, lanes) for leaf, lanes in zip(jax.tree.leaves(args), flags, strict=True)]
-        found = _evaluate(traced.jaxpr, traced.consts, given)
-        return jax.tree.unflatten(jax.tree.structure(shapes), list(map(_as_meant, found)))
+        given = map(_as_it_is, jax.tree.leaves(args), jax.tree.leaves(lanes))
+        found = _evaluate(traced.jaxpr, traced.consts, list(given))
+        return jax.tree.unflatten(jax.tree.structure(shapes), [held.meant for held in found])
 
     return changed
 
 
 def _turns(jaxpr: Jaxpr) -> bool:
+    """Whether anything is transposed. Loops inside stay as they are."""
     return any(
-        equation.primitive.name == "transpose"
-        or (equation.primitive.name in ("jit", "pjit") and _turns(equation.params["jaxpr"].jaxpr))
+        _turns(equation.params["jaxpr"].jaxpr)
+        if equation.primitive.name in _CALLS
+        else equation.primitive.name == "transpose"
         for equation in jaxpr.eqns
     )
 
 
-def _plain(array: Any, lanes: bool) -> Held:
-    return Held(array, tuple(range(jax.numpy.ndim(array))), lanes)
+def _as_it_is(array: Any, lanes: bool) -> Held:
+    return Held(array, tuple(range(jnp.ndim(array))), lanes)
 
 
-def _as_meant(held: Held) -> Any:
-    """The array in the order that the program means."""
-    return lax.transpose(held.array, held.order) if held.turned else held.array
+def _sorted(axes: Sequence[int]) -> bool:
+    return list(axes) == sorted(axes)
 
 
-def _in_order(held: Held, order: tuple[int, ...]) -> Any:
-    """The array such that its order is the given one."""
-    if held.order == order:
-        return held.array
-    axes = [0] * len(order)
-    for mine, wanted in zip(held.order, order, strict=True):
-        axes[wanted] = mine
-    return lax.transpose(held.array, axes)
+def _places(axes: Sequence[int]) -> list[int]:
+    """The place of each axis among all of them, sorted."""
+    return [sorted(axes).index(axis) for axis in axes]
 
 
 def _evaluate(jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Held]) -> list[Held]:
-    values: dict[Var, Held] = {
-        variable: _plain(const, False) for variable, const in zip(jaxpr.constvars, consts, strict=True)
-    }
-    values |= dict(zip(jaxpr.invars, args, strict=True))
+    values: dict[Var, Held] = dict(zip(jaxpr.invars, args, strict=True))
+    for variable, const in zip(jaxpr.constvars, consts, strict=True):
+        values[variable] = _as_it_is(const, False)
 
     def read(variable: Any) -> Held:
-        return _plain(variable.val, False) if isinstance(variable, Literal) else values[variable]
+        return _as_it_is(variable.val, False) if isinstance(variable, Literal) else values[variable]
 
     for equation in jaxpr.eqns:
         found = _result(equation, list(map(read, equation.invars)))
@@ -111,132 +119,121 @@ def _evaluate(jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Held]) -> list
 
 
 def _result(equation: JaxprEqn, operands: list[Held]) -> list[Held]:
+    """What an equation gives, in the order that costs least."""
     name = equation.primitive.name
-    if name in ("jit", "pjit"):
+    if name in _CALLS:
         inner: ClosedJaxpr = equation.params["jaxpr"]
         return _evaluate(inner.jaxpr, inner.consts, operands)
-    rule = _RULES.get(name)
-    if rule is None and name in _EACH:
-        rule = _each
-    if rule is not None:
-        found = rule(equation, operands)
+    sharded = equation.params.get("sharding") or equation.params.get("out_sharding")
+    if name in _RULES and not sharded:
+        found = _RULES[name](equation, operands)
         if found is not None:
             return [found]
     lanes = any(held.lanes for held in operands)
-    return [_plain(array, lanes) for array in _bound(equation, list(map(_as_meant, operands)))]
+    return [_as_it_is(array, lanes) for array in _bound(equation, [o.meant for o in operands])]
 
 
 def _bound(equation: JaxprEqn, arrays: list[Any], **changed: Any) -> list[Any]:
+    """What an equation gives for these arrays, some of its parameters changed."""
     primitive = equation.primitive
-    params = primitive.get_bind_params(equation.params | changed)
     with equation.ctx.manager:
-        found = primitive.bind(*arrays, **params)
+        found = primitive.bind(*arrays, **primitive.get_bind_params(equation.params | changed))
     return list(found) if primitive.multiple_results else [found]
 
 
 def _transpose(equation: JaxprEqn, operands: list[Held]) -> Held | None:
     (held,) = operands
     order = tuple(held.order[axis] for axis in equation.params["permutation"])
-    # Lanes stay first.
-    return held._replace(order=order) if order[0] == 0 else None
+    return held._replace(order=order) if order[0] == 0 else None  # lanes stay first
 
 
-def _each(equation: JaxprEqn, operands: list[Held]) -> Held | None:
-    shape = equation.outvars[0].aval.shape
-    size = math.prod(shape)
+def _each(equation: Any, operands: list[Held]) -> Held | None:
+    """The order of the operands that fill the result and were not made by repeating."""
+    rank = len(equation.outvars[0].aval.shape)
+    if rank == 0 or any(len(held.order) not in (0, rank) for held in operands):
+        return None
+    size = math.prod(equation.outvars[0].aval.shape)
     whole = [held for held in operands if held.order and held.array.size == size]
     firm = [held for held in whole if not held.free]
-    ranks = {len(held.order) for held in operands} - {0}
-    if not whole or ranks != {len(shape)}:
-        return None
     orders = {held.order for held in firm or whole}
-    order = orders.pop() if len(orders) == 1 else tuple(range(len(shape)))
-    arrays = [_in_order(held, order) if held.order else held.array for held in operands]
-    (found,) = _bound(equation, arrays)
+    order = orders.pop() if len(orders) == 1 else tuple(range(rank))
+    (found,) = _bound(equation, [held.in_order(order) for held in operands])
     return Held(found, order, any(held.lanes for held in operands), free=not firm)
 
 
-def _sum(equation: JaxprEqn, operands: list[Held]) -> Held | None:
+def _reduce(equation: JaxprEqn, operands: list[Held]) -> Held:
     (held,) = operands
-    axes = equation.params["axes"]
-    kept = [held.order[axis] for axis in range(len(held.order)) if axis not in axes]
-    (found,) = _bound(equation, [held.array], axes=tuple(sorted(held.order[axis] for axis in axes)))
-    return Held(found, _ranks(kept), held.lanes)
+    axes = [held.order[axis] for axis in equation.params["axes"]]
+    kept = [axis for axis in held.order if axis not in axes]
+    (found,) = _bound(equation, [held.array], axes=tuple(sorted(axes)))
+    return Held(found, tuple(_places(kept)), held.lanes)
 
 
-def _ranks(axes: Sequence[int]) -> tuple[int, ...]:
-    """The place of each among the sorted ones."""
-    places = {axis: place for place, axis in enumerate(sorted(axes))}
-    return tuple(places[axis] for axis in axes)
-
-
-def _broadcast(equation: JaxprEqn, operands: list[Held]) -> Held | None:
-    if len(operands) != 1:
+def _broadcast(equation: Any, operands: list[Held]) -> Held | None:
+    if len(operands) != 1:  # a shape that is known at run time only
         return None
     (held,) = operands
-    shape = equation.params["shape"]
-    places = equation.params["broadcast_dimensions"]
+    shape, places = equation.params["shape"], equation.params["broadcast_dimensions"]
     order = list(range(len(shape)))
-    for axis, place in enumerate(places):
-        order[place] = int(places[held.order[axis]])
-    physical = [0] * len(shape)
-    for axis, place in enumerate(order):
-        physical[place] = shape[axis]
-    found = lax.broadcast_in_dim(held.array, physical, places)
-    free = held.free or found.size > jax.numpy.size(held.array)
+    for place, axis in zip(places, held.order, strict=True):
+        order[place] = int(places[axis])
+    computed = [0] * len(shape)
+    for length, axis in zip(shape, order, strict=True):
+        computed[axis] = length
+    (found,) = _bound(equation, [held.array], shape=tuple(computed))
+    free = held.free or math.prod(shape) > math.prod(equation.invars[0].aval.shape)
     return Held(found, tuple(order), held.lanes, free)
 
 
-def _product(equation: JaxprEqn, operands: list[Held]) -> Held | None:
-    (contracted, batch) = equation.params["dimension_numbers"]
-    kept = []  # the free axes of each, in the order that is meant
-    for side in (0, 1):
-        held = operands[side]
-        taken = (*contracted[side], *batch[side])
-        kept.append([held.order[axis] for axis in range(len(held.order)) if axis not in taken])
-    sums = [tuple(operands[s].order[axis] for axis in contracted[s]) for s in (0, 1)]
-    shared = [tuple(operands[s].order[axis] for axis in batch[s]) for s in (0, 1)]
-    first, second = _sides(operands, sums, kept)
+def _product(equation: JaxprEqn, operands: list[Held]) -> Held:
+    contracted, batch = equation.params["dimension_numbers"]
+    summed, shared, kept = [], [], []  # axes of the two arrays
+    for held, over, of_both in zip(operands, contracted, batch, strict=True):
+        summed.append(tuple(held.order[axis] for axis in over))
+        shared.append(tuple(held.order[axis] for axis in of_both))
+        kept.append([axis for axis in held.order if axis not in summed[-1] + shared[-1]])
+    first = _first(operands, summed, kept)
+    second = 1 - first
     (found,) = _bound(
         equation,
         [operands[first].array, operands[second].array],
-        dimension_numbers=((sums[first], sums[second]), (shared[first], shared[second])),
+        dimension_numbers=((summed[first], summed[second]), (shared[first], shared[second])),
     )
-    begin = {first: len(shared[0])}
-    begin[second] = begin[first] + len(kept[first])
-    order = [
-        *range(len(shared[0])),
-        *(begin[0] + place for place in _ranks(kept[0])),
-        *(begin[1] + place for place in _ranks(kept[1])),
-    ]
-    terms = math.prod(operands[0].array.shape[axis] for axis in sums[0])
+    common = len(shared[0])
+    begin = [common, common]
+    begin[second] += len(kept[first])
+    order = [*range(common)]
+    for start, axes in zip(begin, kept, strict=True):
+        order += [start + place for place in _places(axes)]
     lanes = operands[0].lanes or operands[1].lanes
+    terms = math.prod(operands[0].array.shape[axis] for axis in summed[0])
     return Held(found, tuple(order), lanes, free=terms == 1)
 
 
-def _sides(
-    operands: list[Held], sums: list[tuple[int, ...]], kept: list[list[int]]
-) -> tuple[int, int]:
-    """Which operand comes first: lanes before what is shared, then what is faster.
+def _first(operands: list[Held], summed: list[tuple[int, ...]], kept: list[list[int]]) -> int:
+    """Which operand comes first: one with lanes before one without, else the faster.
 
-    A first operand that is not summed over its last axis is turned in memory, and long last axes
-    of the result make long vectors. Microseconds a lane for (10 × 32) · (32 × 64) and its
+    A first operand that is not summed over its last axis is turned in memory, and a long last axis
+    of the result makes long vectors. Microseconds a lane for (10 × 32) · (32 × 64) and for its
     transpose in the other order: 0.37 and 2.0; for (10 × 64) · (32 × 64)ᵀ: 0.42 and 0.71.
     """
     if operands[0].lanes != operands[1].lanes:
-        return (0, 1) if operands[0].lanes else (1, 0)
+        return 0 if operands[0].lanes else 1
+    if not all(kept):
+        return 0
 
     def cost(first: int) -> tuple[int, int]:
+        turned = max(kept[first]) > min(summed[first], default=max(kept[first]))
         last = operands[1 - first].array.shape[max(kept[1 - first])]
-        turned = bool(sums[first]) and max(kept[first]) > min(sums[first])
         return turned * operands[first].array.size, -last
 
-    return (1, 0) if all(kept) and cost(1) < cost(0) else (0, 1)
+    return 1 if cost(1) < cost(0) else 0
 
 
 _RULES: dict[str, Callable[[JaxprEqn, list[Held]], Held | None]] = {
+    **dict.fromkeys(_EACH, _each),
+    **dict.fromkeys(_REDUCTIONS, _reduce),
     "transpose": _transpose,
     "broadcast_in_dim": _broadcast,
     "dot_general": _product,
-    **dict.fromkeys(_SUMS, _sum),
 }
