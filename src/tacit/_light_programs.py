@@ -18,6 +18,7 @@ R = TypeVar("R")
 
 FIRST_LEVEL: dict[str, Any] = {"xla_backend_optimization_level": 1}
 _LIGHT = {**FIRST_LEVEL, "xla_cpu_use_fusion_emitters": False}
+_WIDE = {**FIRST_LEVEL, "xla_cpu_prefer_vector_width": 512}
 
 
 def lightly(function: Callable[..., R]) -> Callable[..., R]:
@@ -50,14 +51,34 @@ def may_choose() -> bool:
     return jax.default_backend() == "cpu" and not jax.config.read("jax_disable_most_optimizations")
 
 
+def first_level() -> dict[str, Any]:
+    """What most loops are compiled with."""
+    return FIRST_LEVEL
+
+
+@functools.cache
+def wide_options() -> dict[str, Any]:
+    """For loops over long rows of numbers: vectors of 512 bits, on CPUs that have them.
+
+    XLA takes half of that by itself. A perceptron of 32 units on 64 examples is a fifth faster so,
+    products of matrices 40 wide in float32 take twice the time.
+    """
+    return _known(_WIDE)
+
+
 @functools.cache
 def light_options() -> dict[str, Any]:
-    """What makes XLA work less, as far as this version of it knows the options."""
+    """What makes XLA work less."""
+    return _known(_LIGHT)
+
+
+def _known(options: dict[str, Any]) -> dict[str, Any]:
+    """These options, as far as this version of XLA knows them."""
     try:
-        jax.jit(lambda x: x, compiler_options=_LIGHT).lower(0.0).compile()
+        jax.jit(lambda x: x, compiler_options=options).lower(0.0).compile()
     except jax.errors.JaxRuntimeError:
         return FIRST_LEVEL
-    return _LIGHT
+    return options
 
 
 def normal(key: Any, shape: tuple[int, ...], dtype: Any) -> jax.Array:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tacit import _light_programs
-from tacit._light_programs import FIRST_LEVEL, light_options, lightly, normal
+from tacit._light_programs import FIRST_LEVEL, light_options, lightly, normal, wide_options
 from tacit.models import Diagonal
 from tacit.models._linear_rnn import _random
 
@@ -70,14 +70,15 @@ def test_a_shape_may_be_of_numpys_numbers():
     np.testing.assert_array_equal(found, jax.random.normal(key, (2, 3)))
 
 
-def test_an_option_that_is_gone_is_left_out():
-    light_options.cache_clear()
+@pytest.mark.parametrize(("name", "options"), [("_LIGHT", light_options), ("_WIDE", wide_options)])
+def test_an_option_that_is_gone_is_left_out(name, options):
+    options.cache_clear()
     try:
-        with mock.patch.object(_light_programs, "_LIGHT", {"xla_of_another_year": False}):
-            assert light_options() == FIRST_LEVEL
+        with mock.patch.object(_light_programs, name, {"xla_of_another_year": False}):
+            assert options() == FIRST_LEVEL
     finally:
-        light_options.cache_clear()
-    assert light_options().items() >= FIRST_LEVEL.items()
+        options.cache_clear()
+    assert options().items() > FIRST_LEVEL.items()
 
 
 @pytest.mark.parametrize(("backend", "plain"), [("cpu", False), ("gpu", True)])

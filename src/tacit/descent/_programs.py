@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import equinox as eqx
 import jax
 
-from tacit._light_programs import FIRST_LEVEL, light_options, may_choose
+from tacit._light_programs import first_level, light_options, may_choose
 from tacit._types import PyTree
 from tacit.descent._by_value import ByValue
 
@@ -58,18 +58,24 @@ def static_kind(tree: PyTree) -> Hashable:
     return structure, tuple(_array_kind(leaf) or ByValue(leaf) for leaf in leaves)
 
 
-def run_compiled(function: Callable[..., R], kind: Hashable, fixed: PyTree, *reused: PyTree) -> R:
+def run_compiled(
+    function: Callable[..., R],
+    kind: Hashable,
+    fixed: PyTree,
+    *reused: PyTree,
+    loop_options: Callable[[], dict[str, Any]] = first_level,
+) -> R:
     """`function(fixed, *reused)`, compiled; the memory of the arrays in `reused` is given away.
 
     `fixed` may hold things that are not arrays; `kind` tells one such `fixed` from another (see
-    `static_kind`).
+    `static_kind`), and `loop_options` goes by `kind`.
     """
     arrays, rest = eqx.partition(fixed, eqx.is_array)
     leaves, structure = jax.tree.flatten((arrays, reused))
     shapes = structure, tuple(map(_array_kind, leaves))
     # LLVM's first level compiles loops up to a quarter faster, and they run as fast. What reuses
     # nothing is no loop.
-    options = (FIRST_LEVEL if reused else light_options()) if may_choose() else None
+    options = (loop_options if reused else light_options)() if may_choose() else None
 
     def make() -> Callable[..., R]:
         def program(arrays: PyTree, *reused: PyTree) -> R:

@@ -8,9 +8,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from tacit._light_programs import first_level, wide_options
 from tacit._types import Array, PRNGKeyArray, PyTree
 from tacit.descent._blocks import block_size, even_size
 from tacit.descent._by_value import ByValue
+from tacit.descent._carried_orders import vmap_unturned
 from tacit.descent._method import AbstractMethod, choose
 from tacit.descent._objective import LossFunction, Objective, counts_steps
 from tacit.descent._programs import run_compiled
@@ -66,7 +68,7 @@ class Program(eqx.Module):
         return LaneInputs(problem=self.problem_axis, frozen=0, key=0, rate=0, goal=0)  # type: ignore[arg-type]
 
     @property
-    def _plain(self) -> bool:
+    def plain(self) -> bool:
         """Whether the loss is a user's bare function; problems of ours know their products."""
         return isinstance(self.problem_rest, LossFunction)
 
@@ -174,7 +176,7 @@ class Program(eqx.Module):
         go = self._in_blocks
         if block_size(lanes.params) == lanes.status.size:
             go = self._together
-        elif self._plain and not self.ends_early and even_size(lanes.params) is not None:
+        elif self.plain and not self.ends_early and even_size(lanes.params) is not None:
             go = self._in_even_blocks
 
         def to_next(
@@ -202,9 +204,11 @@ class Program(eqx.Module):
         self, lanes: Lane, clock: Array, inputs: LaneInputs, limits: dict[str, Array], stop: Array
     ) -> tuple[Lane, Array]:
         """All lanes side by side, until `stop` or until the last has ended."""
-        step = jax.vmap(self.step, in_axes=(0, self._axes, None, None))
-        if self._plain and jax.default_backend() == "cpu":
-            step = with_small_products(step)
+        axes = (0, self._axes, None, None)
+        if self.plain and jax.default_backend() == "cpu":
+            step = with_small_products(vmap_unturned(self.step, axes))
+        else:
+            step = jax.vmap(self.step, in_axes=axes)
 
         def body(carry: tuple[Lane, Array]) -> tuple[Lane, Array]:
             lanes, clock = carry
@@ -298,7 +302,8 @@ def run_segment(
     clock: Array,
 ) -> tuple[Lane, Array, dict[str, PyTree]]:
     """Compiled `Program.run`; the lanes' memory is reused. `kind` is `static_kind(program)`."""
-    return run_compiled(_run, kind, fixed, lanes, clock)
+    options = wide_options if fixed[0].plain else first_level
+    return run_compiled(_run, kind, fixed, lanes, clock, loop_options=options)
 
 
 def _run(
