@@ -93,14 +93,15 @@ def test_blocks_are_even_and_fit_the_cache(count, numbers, dtype, expected):
     [
         (255, 16, 255),  # few blocks: no row is empty, and none is computed in vain
         (256, 16, 256),
-        (257, 16, 512),
+        (257, 16, 320),
         (1000, 16, 1024),
-        (1025, 16, 2048),
-        (500, 81, 800),  # blocks of 50
+        (1025, 16, 1280),
+        (2400, 16, 2560),
+        (500, 81, 500),  # blocks of 50
         (2000, 600, 2000),  # larger models
     ],
 )
-def test_many_small_models_have_a_power_of_two_of_blocks(count, numbers, expected):
+def test_many_small_models_have_whole_blocks_and_few_numbers_of_them(count, numbers, expected):
     assert row_count(np.zeros((count, numbers))) == expected
 
 

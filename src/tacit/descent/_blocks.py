@@ -36,14 +36,15 @@ def even_size(params: PyTree) -> int | None:
 def row_count(params: PyTree) -> int:
     """How many rows hold these lanes: the same for many counts, so that one program serves them.
 
-    Many small models have a number of blocks that is a power of two. Blocks of empty rows are not
-    computed, so they cost their memory alone.
+    Many small models have 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, … blocks: four numbers for each
+    doubling. Blocks of empty rows are not computed, so they cost their memory alone.
     """
     count, size = _count(params), _most(params)
     if count < FEW * size or not _small(params):
         return count
     blocks = -(-count // size)
-    return size << (blocks - 1).bit_length()
+    step = 1 << max(blocks.bit_length() - 3, 0)
+    return size * step * -(-blocks // step)
 
 
 def _count(params: PyTree) -> int:
