@@ -51,19 +51,22 @@ def _count(params: PyTree) -> int:
     return jax.tree.leaves(params)[0].shape[0]
 
 
+def _numbers(params: PyTree) -> int:
+    """The parameters of one model."""
+    return sum(leaf.size for leaf in jax.tree.leaves(params)) // _count(params)
+
+
 def _small(params: PyTree) -> bool:
     """Whether a block holds many such models: not on an accelerator, which computes all at once."""
-    numbers = sum(leaf.size for leaf in jax.tree.leaves(params)) // _count(params)
-    return jax.default_backend() == "cpu" and numbers <= BLOCK_NUMBERS // 8
+    return jax.default_backend() == "cpu" and _numbers(params) <= BLOCK_NUMBERS // 8
 
 
 def _most(params: PyTree) -> int:
     """The most lanes of a block."""
-    count, leaves = _count(params), jax.tree.leaves(params)
+    count = _count(params)
     if jax.default_backend() != "cpu":
         return count
     if _small(params):
-        numbers = sum(leaf.size for leaf in leaves) // count
-        return min(BLOCK_NUMBERS // max(numbers, 1), 64)
-    taken = sum(leaf.nbytes for leaf in leaves) // count
+        return min(BLOCK_NUMBERS // max(_numbers(params), 1), 64)
+    taken = sum(leaf.nbytes for leaf in jax.tree.leaves(params)) // count
     return max(CACHED_BYTES // taken, 1)
