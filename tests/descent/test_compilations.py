@@ -5,6 +5,7 @@ Some tests look inside: a key that is too fine, or a bound, costs compilations a
 
 import types
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -122,6 +123,18 @@ def test_a_global_that_changes_is_another_program(monkeypatch):
     first = run(make())
     monkeypatch.setitem(globals(), "SCALE", 0.5)
     assert not np.array_equal(run(make()).model, first.model)
+
+
+def test_a_global_with_the_name_of_an_attribute_is_nothing_to_it(monkeypatch):
+    class Model(eqx.Module):
+        SCALE: jax.Array
+
+    def loss(model):
+        return (lambda model: jnp.sum(model.SCALE**2))(model)
+
+    first = ByValue(loss)
+    monkeypatch.setitem(globals(), "SCALE", 0.5)
+    assert first == ByValue(loss)
 
 
 STRENGTH, TABLE, ENTRIES, max = 1.0, {"s": 1.0}, [1.0], 1.0

@@ -13,6 +13,7 @@ function is compared by identity, as `jax.jit` does, and any other object equals
 """
 
 import dataclasses
+import dis
 import enum
 import functools
 import hashlib
@@ -181,7 +182,7 @@ class _Walk:
             else:
                 yield self.key(content)
         names = _names(function.__code__)
-        for name in sorted(names & function.__globals__.keys()):
+        for name in sorted(_global_names(function.__code__) & function.__globals__.keys()):
             yield (name, self._named(function.__globals__[name], names))
 
     def _named(self, value: Any, names: set[str]) -> Hashable:
@@ -204,12 +205,30 @@ class _Walk:
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """Every name that the code, or code within it, may look up among the globals."""
-    names = set(code.co_names)
+    """Every name in the code, or in code within it: of globals, and of attributes."""
+    return {name for one in _codes(code) for name in one.co_names}
+
+
+@functools.lru_cache(1024)
+def _global_names(code: types.CodeType) -> frozenset[str]:
+    """The names that the code, or code within it, looks up among the globals.
+
+    Not those of attributes: `model.w` does not depend on a variable `w` of the user's script.
+    """
+    return frozenset(
+        str(step.argval)
+        for one in _codes(code)
+        for step in dis.get_instructions(one)
+        if "GLOBAL" in step.opname or step.opname == "LOAD_NAME"
+    )
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code, and all code within it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names |= _names(constant)
-    return names
+            yield from _codes(constant)
 
 
 def _is_named_tuple(value: Any) -> bool:

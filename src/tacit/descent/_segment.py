@@ -124,13 +124,14 @@ class Program(eqx.Module):
         )
         loss = out.loss
         running = lane.status == Outcome.running
-        progress = loss < lane.anchor_loss * (1 - limits["progress"])
-        anchor_step = jnp.where(progress, clock, lane.anchor_step)
-
+        anchor_loss, anchor_step = lane.anchor_loss, lane.anchor_step
         spent = (clock >= limits["steps"]) | out.finished
         status = jnp.where(spent, Outcome.stopped, Outcome.running)
         stuck = jnp.asarray(out.stuck)
         if self.patience is not None:
+            progress = loss < anchor_loss * (1 - limits["progress"])
+            anchor_loss = jnp.where(progress, loss, anchor_loss)
+            anchor_step = jnp.where(progress, clock, anchor_step)
             stuck |= clock - anchor_step >= self.patience
         status = jnp.where(stuck, Outcome.stalled, status)
         converged = loss <= inputs.goal
@@ -152,7 +153,7 @@ class Program(eqx.Module):
             best_step=jnp.where(better, clock, lane.best_step),
             steps=jnp.where(running, clock, lane.steps),
             status=status,
-            anchor_loss=jnp.where(progress, loss, lane.anchor_loss),
+            anchor_loss=anchor_loss,
             anchor_step=anchor_step,
         )
 
@@ -206,7 +207,9 @@ class Program(eqx.Module):
         """All lanes side by side, until `stop` or until the last has ended."""
         axes = (0, self._axes, None, None)
         if self.plain and jax.default_backend() == "cpu":
-            step = with_small_products(vmap_unturned(self.step, axes))
+            step = with_small_products(
+                vmap_unturned(self.step, axes), sure=lambda lanes, inputs, clock, limits: clock >= 0
+            )
         else:
             step = jax.vmap(self.step, in_axes=axes)
 

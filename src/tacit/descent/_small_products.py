@@ -11,9 +11,12 @@ The vector runs over the last axis of one operand. If that is the axis summed ov
 turned first, outside of a loop in which it does not change.
 """
 
+import dataclasses
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import jax
@@ -26,16 +29,36 @@ from tacit._types import Array
 MOST_TERMS = 16
 MOST_NUMBERS = 4096  # of the result, a lane: what a core's nearest cache holds
 
+_CALLS = {"jit": "jaxpr", "pjit": "jaxpr"} | dict.fromkeys(
+    ("custom_jvp_call", "custom_vjp_call"), "call_jaxpr"
+)  # where each keeps its program; nobody differentiates it any more
+# fmt: off
+_CHEAP = {  # what the compiler would rather compute again than read from memory
+    "abs", "add", "add_any", "and", "broadcast_in_dim", "ceil", "clamp", "complex",
+    "concatenate", "conj", "convert_element_type", "copy", "eq", "expand_dims", "floor", "ge", "gt",
+    "imag", "integer_pow", "is_finite", "le", "lt", "max", "min", "mul", "ne", "neg", "not", "or",
+    "pad", "real", "reduce_precision", "reshape", "rev", "round", "select_n", "sign", "slice",
+    "square", "squeeze", "sub", "transpose", "xor",
+}
+# fmt: on
+_NOTHING: Mapping[Var, Array] = MappingProxyType({})
 
-def with_small_products(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function of pytrees of arrays, its small products with a lane axis as sums."""
+
+def with_small_products(
+    function: Callable[..., Any], sure: Callable[..., Array]
+) -> Callable[..., Any]:
+    """The same function of pytrees of arrays, its small products with a lane axis as sums.
+
+    `sure`, of the same arguments, is a truth that the compiler cannot know.
+    """
 
     @functools.wraps(function)
     def changed(*args: Any) -> Any:
         traced, shapes = jax.make_jaxpr(function, return_shape=True)(*args)
         if not _holds_products(traced.jaxpr):
             return function(*args)
-        found = _evaluate(traced.jaxpr, traced.consts, jax.tree.leaves(args), {})
+        inside = _Rewriting(sure(*args))
+        found, _ = inside.evaluate(traced.jaxpr, traced.consts, jax.tree.leaves(args))
         return jax.tree.unflatten(jax.tree.structure(shapes), found)
 
     return changed
@@ -79,15 +102,12 @@ def _turned(array: Array, axis: int) -> Array:
     return jnp.moveaxis(array, axis, 1)
 
 
-def _as_sum(product: Product, operands: Sequence[Array], turned: Array | None) -> Array:
+def _as_sum(product: Product, operands: Sequence[Array]) -> Array:
     """Σ_k a_k ⊗ b_k, in the order of axes that `dot_general` has: lane, left's, right's."""
-    axes = list(product.axes)
-    arrays = list(operands)
-    side = product.vector
+    axes, side = list(product.axes), product.vector
     if product.turned:
-        arrays[side] = _turned(arrays[side], axes[side]) if turned is None else turned
         axes[side] = 1
-    inner, outer = arrays[side], arrays[1 - side]
+    inner, outer = operands[side], operands[1 - side]
     inner_axes, outer_axes = inner.ndim - 2, outer.ndim - 2
 
     def term(k: int) -> Array:
@@ -106,7 +126,9 @@ def _as_sum(product: Product, operands: Sequence[Array], turned: Array | None) -
 def _parts(equation: JaxprEqn) -> list[Jaxpr]:
     """The programs inside an equation that are rewritten with it."""
     name, parameters = equation.primitive.name, equation.params
-    if name in ("scan", "jit", "pjit"):
+    if name in _CALLS:
+        return [parameters[_CALLS[name]].jaxpr]
+    if name == "scan":
         return [parameters["jaxpr"].jaxpr]
     # A loop that goes on while any lane does is not one that `while_loop` could make again.
     if name == "while" and parameters["cond_jaxpr"].out_avals[0].shape == ():
@@ -121,29 +143,129 @@ def _holds_products(jaxpr: Jaxpr) -> bool:
     )
 
 
-def _evaluate(
-    jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], turned: dict[Var, Array]
-) -> list[Any]:
-    """What the program returns; `turned` holds operands that were turned before it began."""
-    values: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
-    values |= dict(zip(jaxpr.invars, args, strict=True))
+@dataclasses.dataclass(frozen=True)
+class _Rewriting:
+    """Programs with their products as sums."""
 
-    def read(variable: Any) -> Any:
-        return variable.val if isinstance(variable, Literal) else values[variable]
+    sure: Array
 
-    for equation in jaxpr.eqns:
-        product = _product(equation)
-        operands = list(map(read, equation.invars))
-        if product is not None:
-            variable = equation.invars[product.vector]
-            ready = None if isinstance(variable, Literal) else turned.get(variable)
-            found = [_as_sum(product, operands, ready if product.turned else None)]
-        elif any(map(_holds_products, _parts(equation))):
-            found = _inside(equation, operands)
-        else:
-            found = _as_it_is(equation, operands)
-        values |= dict(zip(equation.outvars, found, strict=True))
-    return list(map(read, jaxpr.outvars))
+    def fenced(self, array: Array) -> Array:
+        """The same array, written to memory before it is used.
+
+        A sum takes each number of its operands many times. What a compiler merges with the sum is
+        computed as many times: it merges whatever is cheap, a product's sum too, and removes JAX's
+        own barriers before it does. A branch it leaves alone.
+        """
+        return lax.cond(self.sure, lambda array: array, jnp.zeros_like, array)
+
+    def evaluate(
+        self,
+        jaxpr: Jaxpr,
+        consts: Sequence[Any],
+        args: Sequence[Any],
+        *,
+        turned: Mapping[Var, Array] = _NOTHING,
+        bare: Sequence[bool] = (),
+    ) -> tuple[list[Any], list[bool]]:
+        """What the program returns, and which of it is bare: sums that a compiler would repeat.
+
+        `turned` holds operands that were turned before the program began; `bare` says of each
+        argument whether it is.
+        """
+        values: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+        values |= dict(zip(jaxpr.invars, args, strict=True))
+        exposed = {variable for variable, yes in zip(jaxpr.invars, bare, strict=False) if yes}
+        uses = Counter(v for one in jaxpr.eqns for v in one.invars if isinstance(v, Var))
+        uses.update(variable for variable in jaxpr.outvars if isinstance(variable, Var))
+
+        def read(variable: Any) -> Any:
+            return variable.val if isinstance(variable, Literal) else values[variable]
+
+        def is_bare(variable: Any) -> bool:
+            return isinstance(variable, Var) and variable in exposed
+
+        for equation in jaxpr.eqns:
+            product, name = _product(equation), equation.primitive.name
+            operands = list(map(read, equation.invars))
+            on_bare = list(map(is_bare, equation.invars))
+            if product is not None:
+                pair = self._pair(product, equation.invars, operands, on_bare, turned)
+                found, still_bare = [_as_sum(product, pair)], [True]
+            elif name in _CALLS:
+                inner: ClosedJaxpr = equation.params[_CALLS[name]]
+                found, still_bare = self.evaluate(inner.jaxpr, inner.consts, operands, bare=on_bare)
+            else:
+                loops = any(map(_holds_products, _parts(equation)))
+                found = self._loop(equation, operands) if loops else _as_it_is(equation, operands)
+                still_bare = [name in _CHEAP and any(on_bare)] * len(found)
+            for variable, value, yes in zip(equation.outvars, found, still_bare, strict=True):
+                values[variable] = self.fenced(value) if yes and uses[variable] > 1 else value
+                if yes and uses[variable] <= 1:
+                    exposed.add(variable)
+        return list(map(read, jaxpr.outvars)), list(map(is_bare, jaxpr.outvars))
+
+    def _pair(
+        self,
+        product: Product,
+        variables: Sequence[Any],
+        operands: Sequence[Any],
+        on_bare: Sequence[bool],
+        turned: Mapping[Var, Array],
+    ) -> list[Array]:
+        """The operands of a product, turned and in memory where it needs that."""
+        pair = list(operands)
+        if product.turned:
+            side, variable = product.vector, variables[product.vector]
+            if isinstance(variable, Var) and variable in turned:
+                pair[side] = turned[variable]
+            else:
+                pair[side] = _turned(pair[side], product.axes[side])
+        return [self.fenced(a) if yes else a for a, yes in zip(pair, on_bare, strict=True)]
+
+    def _loop(self, equation: JaxprEqn, operands: list[Any]) -> list[Any]:
+        """A loop with the products inside it rewritten."""
+        one = self._scan if equation.primitive.name == "scan" else self._while
+        return one(equation.params, operands)
+
+    def _scan(self, parameters: dict[str, Any], operands: list[Any]) -> list[Any]:
+        inner: ClosedJaxpr = parameters["jaxpr"]
+        fixed, carried = parameters["num_consts"], parameters["num_carry"]
+        consts, start, given = (
+            operands[:fixed],
+            operands[fixed : fixed + carried],
+            operands[fixed + carried :],
+        )
+        turned = _turned_before(inner.jaxpr, inner.jaxpr.invars[:fixed], consts)
+
+        def body(carry: list[Any], here: list[Any]) -> tuple[list[Any], list[Any]]:
+            args = [*consts, *carry, *here]
+            found, _ = self.evaluate(inner.jaxpr, inner.consts, args, turned=turned)
+            return found[:carried], found[carried:]
+
+        end, seen = lax.scan(
+            body,
+            start,
+            given,
+            length=parameters["length"],
+            reverse=parameters["reverse"],
+            unroll=parameters["unroll"],
+        )
+        return [*end, *seen]
+
+    def _while(self, parameters: dict[str, Any], operands: list[Any]) -> list[Any]:
+        test: ClosedJaxpr = parameters["cond_jaxpr"]
+        inner: ClosedJaxpr = parameters["body_jaxpr"]
+        tested, fixed = parameters["cond_nconsts"], parameters["body_nconsts"]
+        test_consts, consts = operands[:tested], operands[tested : tested + fixed]
+        turned = _turned_before(inner.jaxpr, inner.jaxpr.invars[:fixed], consts)
+
+        def goes_on(carry: list[Any]) -> Any:
+            return self.evaluate(test.jaxpr, test.consts, [*test_consts, *carry])[0][0]
+
+        def body(carry: list[Any]) -> list[Any]:
+            return self.evaluate(inner.jaxpr, inner.consts, [*consts, *carry], turned=turned)[0]
+
+        return lax.while_loop(goes_on, body, operands[tested + fixed :])
 
 
 def _as_it_is(equation: JaxprEqn, operands: list[Any]) -> list[Any]:
@@ -152,58 +274,6 @@ def _as_it_is(equation: JaxprEqn, operands: list[Any]) -> list[Any]:
     with equation.ctx.manager:
         found = primitive.bind(*operands, **primitive.get_bind_params(equation.params))
     return list(found) if primitive.multiple_results else [found]
-
-
-def _inside(equation: JaxprEqn, operands: list[Any]) -> list[Any]:
-    """A loop or a call, with the products inside it rewritten."""
-    name, parameters = equation.primitive.name, equation.params
-    if name == "scan":
-        return _scan(parameters, operands)
-    if name == "while":
-        return _while(parameters, operands)
-    inner: ClosedJaxpr = parameters["jaxpr"]
-    return _evaluate(inner.jaxpr, inner.consts, operands, {})
-
-
-def _scan(parameters: dict[str, Any], operands: list[Any]) -> list[Any]:
-    inner: ClosedJaxpr = parameters["jaxpr"]
-    fixed, carried = parameters["num_consts"], parameters["num_carry"]
-    consts, start, given = (
-        operands[:fixed],
-        operands[fixed : fixed + carried],
-        operands[fixed + carried :],
-    )
-    turned = _turned_before(inner.jaxpr, inner.jaxpr.invars[:fixed], consts)
-
-    def body(carry: list[Any], here: list[Any]) -> tuple[list[Any], list[Any]]:
-        found = _evaluate(inner.jaxpr, inner.consts, [*consts, *carry, *here], turned)
-        return found[:carried], found[carried:]
-
-    end, seen = lax.scan(
-        body,
-        start,
-        given,
-        length=parameters["length"],
-        reverse=parameters["reverse"],
-        unroll=parameters["unroll"],
-    )
-    return [*end, *seen]
-
-
-def _while(parameters: dict[str, Any], operands: list[Any]) -> list[Any]:
-    test: ClosedJaxpr = parameters["cond_jaxpr"]
-    inner: ClosedJaxpr = parameters["body_jaxpr"]
-    tested, fixed = parameters["cond_nconsts"], parameters["body_nconsts"]
-    test_consts, consts = operands[:tested], operands[tested : tested + fixed]
-    turned = _turned_before(inner.jaxpr, inner.jaxpr.invars[:fixed], consts)
-
-    def goes_on(carry: list[Any]) -> Any:
-        return _evaluate(test.jaxpr, test.consts, [*test_consts, *carry], {})[0]
-
-    def body(carry: list[Any]) -> list[Any]:
-        return _evaluate(inner.jaxpr, inner.consts, [*consts, *carry], turned)
-
-    return lax.while_loop(goes_on, body, operands[tested + fixed :])
 
 
 def _turned_before(
