@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -21,24 +22,57 @@ _WHITE, _EQUAL = 0.9, 1.05  # effective samples of white errors, and an error th
 
 @dataclass(frozen=True)
 class Gaps:
-    """The outputs that each system simulates in each gap, by its label, and the measured ones."""
+    """The outputs that each system simulates in each gap, by its label, and the measured ones.
+
+    `evidence` is what an error of each sample and output counts for, 0 to 1 (all of it if empty).
+    """
 
     simulated: dict[str, list[Floats]]
     measured: list[Floats]
+    evidence: Sequence[Floats] = ()
 
     def error(self, weights: dict[str, float]) -> float:
-        """The root mean square of an average's errors over all gaps; the mean over the outputs."""
-        squares = []
+        """The root mean square of an average's errors over all gaps; the mean over the outputs.
+
+        Errors count as far as they are evidence. For the rest all systems have the same, namely the
+        error of the best of them: where nothing can be told, none is better than another.
+        """
+        share = float(np.mean([np.mean(one) for one in self._counts]))
+        judged = self._judged(weights)
+        if not np.isfinite(judged):
+            return np.inf
+        return float(np.hypot(share**0.5 * judged, (1 - share) ** 0.5 * self._least))
+
+    @cached_property
+    def _least(self) -> float:
+        return min(self._judged({label: 1.0}) for label in self.simulated)
+
+    @property
+    def _counts(self) -> Sequence[Floats]:
+        return self.evidence or [np.ones_like(one) for one in self.measured]
+
+    def _judged(self, weights: dict[str, float]) -> float:
+        """The weighted root mean square."""
+        squares, counts = [], self._counts
         with np.errstate(over="ignore", invalid="ignore"):
             for number, target in enumerate(self.measured):
                 mean = sum(w * self.simulated[label][number] for label, w in weights.items())
-                squares.append(np.mean((mean - target) ** 2, axis=0))
-            value = float(np.sqrt(np.mean(squares, axis=0)).mean())
+                squares.append(np.mean(counts[number] * (mean - target) ** 2, axis=0))
+            counted = np.sum([np.mean(one, axis=0) for one in counts], axis=0)
+            value = float(np.sqrt(np.sum(squares, axis=0) / counted).mean())
         return value if np.isfinite(value) else np.inf
 
     def errors(self) -> dict[str, float]:
         """The error of each system alone."""
         return {label: self.error({label: 1.0}) for label in self.simulated}
+
+
+def best_tested(choice: OrderChoice, gaps: Gaps) -> Candidate:
+    """The order, from one to the chosen one, with the least errors in the gaps."""
+    most = max(1, choice.chosen.order)
+    orders = [one for one in choice.tried if 1 <= one.order <= most and one.label in gaps.simulated]
+    errors = gaps.errors()
+    return min(orders, key=lambda one: errors[one.label], default=choice.chosen)
 
 
 def decided(
