@@ -67,5 +67,5 @@ def _levels(rng: np.random.Generator, times: list[int], length: int) -> Floats:
 
 
 def _linear(rng: np.random.Generator, inputs: Floats) -> Floats:
-    """One to four modes that fade within a sixth of a quarter or so."""
+    """One to four modes; the slowest lasts for 25 samples and a twelfth of the fitted half."""
     return modes_of(rng, len(inputs) // 4, inputs)[1](inputs)
