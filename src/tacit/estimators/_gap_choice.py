@@ -17,6 +17,7 @@ _EQUALS = 2.0  # an error in the gaps over a system's own, up to which another o
 _WORSE = 1.25  # an error in the gaps over the least, from which on another system is better
 _POWER = 4  # a system's weight in an average falls with this power of its error in the gaps
 _HEARD = 1e-6  # smaller weights are none
+_OTHER = 1.0  # what a truncation changes over an average's errors, from which on it is another one
 _WHITE, _EQUAL = 0.9, 1.05  # effective samples of white errors, and an error that is as good
 
 
@@ -144,7 +145,8 @@ def mixed(
     """The average of the system that was settled on and those beside it, or that one alone.
 
     The weights are 1/error⁴ in the gaps. The chosen order stays alone where its errors are white
-    and the average is hardly better in the gaps: then it explains all that there is.
+    and the average is hardly better in the gaps: then it explains all that there is. What was
+    settled on stays alone too where the truncation changes the average by more than its errors.
     """
     ahead, first = alone.ahead, alone.chosen
     parts = [one for one in (first, *beside) if ahead.get(one.label, np.inf) < np.inf]
@@ -162,7 +164,7 @@ def mixed(
     most = max(1, *(one.order for one in choice.tried))
     heard = [(one, weights[one.label]) for one in parts if one.label in weights]
     average = averaged(heard, records, most)
-    if average is None:
+    if average is None or average.lost > _OTHER:
         return alone
     ahead = {**ahead, average.label: error}
     return _instead(replace(choice, ahead=ahead), judged(records, [average])[0])
