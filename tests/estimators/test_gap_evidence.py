@@ -135,9 +135,9 @@ def test_errors_that_are_no_evidence_are_the_same_for_all():
     assert plain.errors() == pytest.approx({"x": np.sqrt(40.505), "y": np.sqrt(0.52)})
     assert Gaps(simulated, target, [np.ones((4, 1))] * 2).errors() == pytest.approx(plain.errors())
     first = Gaps(simulated, target, [np.ones((4, 1)), np.zeros((4, 1))])
-    expected = {"x": 0.1, "y": np.sqrt((0.2**2 + 0.1**2) / 2)}  # half of the weight is equal
+    expected = {"x": np.sqrt((0.1**2 + 1) / 2), "y": np.sqrt((0.2**2 + 1) / 2)}
     assert first.errors() == pytest.approx(expected)
-    assert first.error({"x": 0.5, "y": 0.5}) == pytest.approx(np.sqrt((0.15**2 + 0.1**2) / 2))
+    assert first.error({"x": 0.5, "y": 0.5}) == pytest.approx(np.sqrt((0.15**2 + 1) / 2))
     nothing = Gaps(simulated, target, [np.full((4, 1), 1e-16)] * 2).errors()
     assert nothing["x"] == pytest.approx(nothing["y"])
 

@@ -35,33 +35,30 @@ class Gaps:
     def error(self, weights: dict[str, float]) -> float:
         """The root mean square of an average's errors over all gaps; the mean over the outputs.
 
-        Errors count as far as they are evidence. For the rest all systems have the same, namely the
-        error of the best of them: where nothing can be told, none is better than another.
+        Squares count as far as they are evidence. For the rest all systems have the same, that of
+        the best of them there: where nothing can be told, none is better than another.
         """
-        share = float(np.mean([np.mean(one) for one in self._counts]))
-        judged = self._judged(weights)
-        if not np.isfinite(judged):
-            return np.inf
-        return float(np.hypot(share**0.5 * judged, (1 - share) ** 0.5 * self._least))
+        counts = self.evidence or [np.ones_like(one) for one in self.measured]
+        value = float(np.sqrt(self._squares(weights, counts) + self._rest).mean())
+        return value if np.isfinite(value) else np.inf
 
     @cached_property
-    def _least(self) -> float:
-        return min(self._judged({label: 1.0}) for label in self.simulated)
+    def _rest(self) -> Floats:
+        """For each output the least mean square of any system, of what is no evidence."""
+        if not self.evidence:
+            return np.zeros(())
+        counts = [1 - one for one in self.evidence]
+        return np.min([self._squares({one: 1.0}, counts) for one in self.simulated], axis=0)
 
-    @property
-    def _counts(self) -> Sequence[Floats]:
-        return self.evidence or [np.ones_like(one) for one in self.measured]
-
-    def _judged(self, weights: dict[str, float]) -> float:
-        """The weighted root mean square."""
-        squares, counts = [], self._counts
+    def _squares(self, weights: dict[str, float], counts: Sequence[Floats]) -> Floats:
+        """For each output the mean square of an average's errors, each sample by its count."""
+        squares = []
         with np.errstate(over="ignore", invalid="ignore"):
             for number, target in enumerate(self.measured):
                 mean = sum(w * self.simulated[label][number] for label, w in weights.items())
                 squares.append(np.mean(counts[number] * (mean - target) ** 2, axis=0))
-            counted = np.sum([np.mean(one, axis=0) for one in counts], axis=0)
-            value = float(np.sqrt(np.sum(squares, axis=0) / counted).mean())
-        return value if np.isfinite(value) else np.inf
+            found = np.mean(squares, axis=0)
+        return np.where(np.isfinite(found), found, np.inf)
 
     def errors(self) -> dict[str, float]:
         """The error of each system alone."""
