@@ -22,10 +22,10 @@ def bent(seed: int) -> tuple[str, Record]:
     length = int(rng.integers(300, 2000))
     inputs = {**INPUTS, "few steps": _few_steps}
     kind = str(rng.choice(list(inputs)))
-    plant = str(rng.choice(list(_PLANTS)))
+    plant = str(rng.choice(list(PLANTS)))
     run = inputs[kind](rng, _BEFORE + length)
     run = (run - run.mean()) / run.std()
-    clean = _PLANTS[plant](rng, run)[_BEFORE:]
+    clean = PLANTS[plant](rng, run)[_BEFORE:]
     decibels = rng.uniform(20, 50)
     noise = rng.normal(size=length)
     if rng.random() < 0.4:
@@ -131,7 +131,7 @@ def _sensor(rng: np.random.Generator, inputs: Floats) -> Floats:
     return np.tanh(rng.uniform(0.2, 0.8) * state) + rng.uniform(0, 0.2) * state**2
 
 
-_PLANTS: dict[str, Plant] = {
+PLANTS: dict[str, Plant] = {
     "tanks": _tanks,
     "spring": _spring,
     "friction": _friction,

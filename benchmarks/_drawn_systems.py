@@ -22,7 +22,7 @@ def drawn(seed: int) -> tuple[str, Record]:
     inputs = INPUTS[kind](rng, length)
     inputs = inputs / inputs.std()
     run = np.concatenate([inputs[:_BEFORE], inputs])
-    modes, plant = _plant(rng, length, run)
+    modes, plant = modes_of(rng, length, run)
     bend = str(rng.choice(["straight", "straight", "saturated input", "cubic output"]))
     acting = np.tanh(rng.uniform(0.3, 0.9) * run) if bend == "saturated input" else run
     clean = plant(acting)
@@ -63,7 +63,7 @@ INPUTS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
 }
 
 
-def _plant(
+def modes_of(
     rng: np.random.Generator, length: int, run: Floats
 ) -> tuple[str, Callable[[Floats], Floats]]:
     """One to four modes, each as large as the others but for a random factor."""

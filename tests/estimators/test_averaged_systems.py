@@ -255,6 +255,25 @@ def test_what_cannot_be_averaged_stays_alone():
     assert decided(nobody, records, [], Gaps({}, target)).chosen is first
 
 
+def test_an_average_that_the_allowed_states_cannot_say_is_not_taken():
+    """One state for a record of two modes: the truncation would be far from every part."""
+    rng = np.random.default_rng(8)
+    U = rng.normal(size=(300, 1))
+    Y = _free(_system([0.8, -0.7], [1.0, 1.0]), U) + 1e-2 * rng.normal(size=U.shape)
+    records = Records.of([U], [Y])
+    first, other = (
+        _candidate(_system([0.8, pole], [1.0, 1.0]), records, name)
+        for name, pole in (("x", -0.7), ("y", -0.69))
+    )
+    small = _candidate(_system([0.8], [1.0]), records, "small")
+    target = [np.zeros((4, 1))]
+    gaps = Gaps({"x": [target[0] + 0.1], "y": [target[0] - 0.1]}, target)
+    choice = OrderChoice(first, (small, first), (1, 2), 0.1, effective=0.0, ahead=gaps.errors())
+    assert isinstance(mixed(choice, choice, records, [other], gaps).chosen, Averaged)
+    short = replace(choice, tried=(small,))
+    assert mixed(short, short, records, [other], gaps) is short
+
+
 @pytest.fixture(scope="module")
 def drifting():
     """A bent sensor and a wandering level: no order leaves white errors."""

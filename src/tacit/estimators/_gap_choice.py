@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,29 +17,60 @@ _EQUALS = 2.0  # an error in the gaps over a system's own, up to which another o
 _WORSE = 1.25  # an error in the gaps over the least, from which on another system is better
 _POWER = 4  # a system's weight in an average falls with this power of its error in the gaps
 _HEARD = 1e-6  # smaller weights are none
+_OTHER = 1.0  # what a truncation changes over an average's errors, from which on it is another one
 _WHITE, _EQUAL = 0.9, 1.05  # effective samples of white errors, and an error that is as good
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """The outputs that each system simulates in each gap, by its label, and the measured ones."""
+    """The outputs that each system simulates in each gap, by its label, and the measured ones.
+
+    `evidence` is what an error of each sample and output counts for, 0 to 1 (all of it if empty).
+    """
 
     simulated: dict[str, list[Floats]]
     measured: list[Floats]
+    evidence: Sequence[Floats] = ()
 
     def error(self, weights: dict[str, float]) -> float:
-        """The root mean square of an average's errors over all gaps; the mean over the outputs."""
+        """The root mean square of an average's errors over all gaps; the mean over the outputs.
+
+        Squares count as far as they are evidence. For the rest all systems have the same, that of
+        the best of them there: where nothing can be told, none is better than another.
+        """
+        counts = self.evidence or [np.ones_like(one) for one in self.measured]
+        value = float(np.sqrt(self._squares(weights, counts) + self._rest).mean())
+        return value if np.isfinite(value) else np.inf
+
+    @cached_property
+    def _rest(self) -> Floats:
+        """For each output the least mean square of any system, of what is no evidence."""
+        if not self.evidence:
+            return np.zeros(())
+        counts = [1 - one for one in self.evidence]
+        return np.min([self._squares({one: 1.0}, counts) for one in self.simulated], axis=0)
+
+    def _squares(self, weights: dict[str, float], counts: Sequence[Floats]) -> Floats:
+        """For each output the mean square of an average's errors, each sample by its count."""
         squares = []
         with np.errstate(over="ignore", invalid="ignore"):
             for number, target in enumerate(self.measured):
                 mean = sum(w * self.simulated[label][number] for label, w in weights.items())
-                squares.append(np.mean((mean - target) ** 2, axis=0))
-            value = float(np.sqrt(np.mean(squares, axis=0)).mean())
-        return value if np.isfinite(value) else np.inf
+                squares.append(np.mean(counts[number] * (mean - target) ** 2, axis=0))
+            found = np.mean(squares, axis=0)
+        return np.where(np.isfinite(found), found, np.inf)
 
     def errors(self) -> dict[str, float]:
         """The error of each system alone."""
         return {label: self.error({label: 1.0}) for label in self.simulated}
+
+
+def best_tested(choice: OrderChoice, gaps: Gaps) -> Candidate:
+    """The order, from one to the chosen one, with the least errors in the gaps."""
+    most = max(1, choice.chosen.order)
+    orders = [one for one in choice.tried if 1 <= one.order <= most and one.label in gaps.simulated]
+    errors = gaps.errors()
+    return min(orders, key=lambda one: errors[one.label], default=choice.chosen)
 
 
 def decided(
@@ -110,7 +142,8 @@ def mixed(
     """The average of the system that was settled on and those beside it, or that one alone.
 
     The weights are 1/error⁴ in the gaps. The chosen order stays alone where its errors are white
-    and the average is hardly better in the gaps: then it explains all that there is.
+    and the average is hardly better in the gaps: then it explains all that there is. What was
+    settled on stays alone too where the truncation changes the average by more than its errors.
     """
     ahead, first = alone.ahead, alone.chosen
     parts = [one for one in (first, *beside) if ahead.get(one.label, np.inf) < np.inf]
@@ -128,7 +161,7 @@ def mixed(
     most = max(1, *(one.order for one in choice.tried))
     heard = [(one, weights[one.label]) for one in parts if one.label in weights]
     average = averaged(heard, records, most)
-    if average is None:
+    if average is None or average.lost > _OTHER:
         return alone
     ahead = {**ahead, average.label: error}
     return _instead(replace(choice, ahead=ahead), judged(records, [average])[0])

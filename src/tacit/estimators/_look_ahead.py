@@ -1,13 +1,14 @@
 """Whether a chosen system simulates samples that it was not fitted to, or only those it was."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tacit._progress_bar import Bar, part, silent_bar
 from tacit.estimators._as_they_are import as_they_are
-from tacit.estimators._gap_choice import Gaps, decided
+from tacit.estimators._gap_choice import Gaps, best_tested, decided
+from tacit.estimators._gap_evidence import evidence
 from tacit.estimators._records import Records, Scale
 from tacit.estimators._system_orders import Candidate, OrderChoice, Start, candidates, judged
 
@@ -70,7 +71,9 @@ def looked_ahead(
 
     All orders, and the systems of other methods as they are, are fitted to each record with a gap:
     its second, third or last quarter, or its last third. They simulate the gap. One gap alone would
-    be too few: coloured errors make its samples worth a handful.
+    be too few: coloured errors make its samples worth a handful. An error counts the less, the less
+    what lies outside of a gap tells of what is simulated there (`evidence`): by the order that does
+    best in the gaps, since one that fits too much is never sure of them.
     """
     shortest = min(int(2 / 3 * len(one)) for one in records.outputs)
     if shortest < _SHORTEST or choice.chosen.loss <= _EXPLAINED * records.samples:
@@ -88,4 +91,7 @@ def looked_ahead(
             found.setdefault(one.label, []).append(look.simulated(one))
     whole = {label: some for label, some in found.items() if len(some) == len(_GAPS)}
     others = judged(records, as_they_are(records, max(orders)))
-    return decided(choice, records, others, Gaps(whole, measured))
+    gaps = Gaps(whole, measured)
+    model = best_tested(choice, gaps).model
+    counts = [evidence(model, records, begin, end) for begin, end in _GAPS]
+    return decided(choice, records, others, replace(gaps, evidence=counts))
