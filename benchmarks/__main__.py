@@ -16,6 +16,7 @@ BENCHMARKS = (
     "flow_diffeqsolve",
     "gru_training",
     "gru_many_seeds",
+    "gru_gpu",
     "kernel_training",
     "rate_rnn",
     "rate_rnn_gpu",

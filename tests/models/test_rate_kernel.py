@@ -30,7 +30,7 @@ def test_kernels_do_what_the_loops_do(nonlinearity, columns):
     expected = _derivatives(nonlinearity, arrays)
     tiles = _rate_kernel.Tiles(columns=columns, terms=16)
     with (
-        mock.patch.object(_rate_kernel, "_INTERPRET", new=True),
+        mock.patch.object(_rate_kernel, "INTERPRET", new=True),
         mock.patch.object(_rate_kernel, "TILES", tiles),
         mock.patch.object(_rate_kernel, "backward", wraps=_rate_kernel.backward) as used,
     ):
@@ -57,7 +57,7 @@ def test_kernels_do_what_the_loops_do(nonlinearity, columns):
 def test_sizes_in_powers_of_two_are_served(units, batch, dtype, channels, served):
     W, inputs = jnp.zeros((units, units), dtype), jnp.zeros((STEPS, batch, channels), dtype)
     assert not _rate_kernel.serves(W, inputs, channels)  # there is no GPU here
-    with mock.patch.object(_rate_kernel, "_INTERPRET", new=True):
+    with mock.patch.object(_rate_kernel, "INTERPRET", new=True):
         assert _rate_kernel.serves(W, inputs, channels) is served
 
 

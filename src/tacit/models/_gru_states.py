@@ -15,12 +15,14 @@ and 45. Steps unrolled, XLA's fast arithmetic and transposed weights change noth
 GRU takes 31 for the first.
 """
 
+import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from tacit._types import Array, Float
+from tacit.models import _gru_kernel
 from tacit.models._recurrence import (
     before,
     exact_products,
@@ -48,7 +50,16 @@ def gru_states(
     c: Float[Array, " d"],
 ) -> Float[Array, "time batch d"]:
     """The state after each step of each sequence, from zero; reverse mode only."""
-    return _forward(inputs, W, U, b, c)[0]
+    if not _gru_kernel.serves(inputs, U):
+        return _forward(inputs, W, U, b, c)[0]
+    with exact_products():
+        found: Array = _gru_kernel.if_many(
+            lambda *arrays: _gru_kernel.forward(*arrays, keep=False)[0],
+            lambda *arrays: _loop(*arrays)[0],
+            inputs.shape[1],
+            *(inputs, W, U, b, c),
+        )
+    return found
 
 
 def _forward(
@@ -58,6 +69,28 @@ def _forward(
     b: Float[Array, " g"],
     c: Float[Array, " d"],
 ) -> tuple[_Sequence, _Residuals]:
+    if _gru_kernel.serves(inputs, U):
+        with exact_products():
+            states, *gates = _gru_kernel.if_many(
+                functools.partial(_gru_kernel.forward, keep=True),
+                _loop,
+                inputs.shape[1],
+                *(inputs, W, U, b, c),
+            )
+    else:
+        states, *gates = _loop(inputs, W, U, b, c)
+    r, z, n, q = gates
+    return states, (inputs, W, U, states, (r, z, n, q))
+
+
+def _loop(
+    inputs: Float[Array, "time batch i"],
+    W: Float[Array, "g i"],
+    U: Float[Array, "g d"],
+    b: Float[Array, " g"],
+    c: Float[Array, " d"],
+) -> tuple[_Sequence, ...]:
+    """The states, and r, z, n and q."""
     d = U.shape[1]
     with exact_products():
         taken, drives = gate_drives(inputs, W, b, 3)
@@ -74,14 +107,31 @@ def _forward(
 
         start = jnp.zeros((inputs.shape[1], d), inputs.dtype)
         _, (states, *gates) = jax.lax.scan(step, start, taken, unroll=steps_together())
-    r, z, n, q = gates
-    return states, (inputs, W, U, states, (r, z, n, q))
+    return (states, *gates)
 
 
 def _backward(
     residuals: _Residuals, cotangent: Float[Array, "time batch d"]
 ) -> tuple[Float[Array, "..."], ...]:
     inputs, W, U, states, gates = residuals
+    arrays = inputs, W, U, states, *gates, cotangent
+    if not _gru_kernel.serves(inputs, U):
+        return _backward_loop(*arrays)
+    with exact_products():
+        found: tuple[Array, ...] = _gru_kernel.if_many(
+            _backward_kernel, _backward_loop, inputs.shape[1], *arrays
+        )
+    return found
+
+
+def _backward_kernel(inputs: Array, W: Array, U: Array, *steps: Array) -> tuple[Array, ...]:
+    states, *gates, cotangent = steps
+    found = _gru_kernel.backward(U, tuple(gates), states, cotangent)
+    return _gru_kernel.gradients(found, inputs, W, states)
+
+
+def _backward_loop(inputs: Array, W: Array, U: Array, *steps: Array) -> tuple[Array, ...]:
+    states, *gates, cotangent = steps
     d = U.shape[1]
     earlier = before(states)
 

@@ -33,11 +33,11 @@ class Tiles(NamedTuple):
 
 
 TILES = Tiles()
-_THREEFOLD = lax.DotAlgorithmPreset.TF32_TF32_F32_X3
-_SINGLE = lax.DotAlgorithmPreset.TF32_TF32_F32
+THREEFOLD = lax.DotAlgorithmPreset.TF32_TF32_F32_X3
+SINGLE = lax.DotAlgorithmPreset.TF32_TF32_F32
 _FEW = 8  # channels that are summed within a step
 _MOST = 32 * 256  # states of a network, trials × units, that fit into registers
-_INTERPRET = False  # by Pallas's interpreter, which is slow and runs anywhere
+INTERPRET = False  # by Pallas's interpreter, which is slow and runs anywhere
 
 
 def serves(W: Array, inputs: Array, channels: int) -> bool:
@@ -45,7 +45,7 @@ def serves(W: Array, inputs: Array, channels: int) -> bool:
 
     `inputs` is (time, batch, inputs); `channels` counts inputs or outputs, the more of them.
     """
-    if not (_INTERPRET or _tensor_cores()):
+    if not (INTERPRET or tensor_cores()):
         return False
     size, (steps, batch, _) = W.shape[0], inputs.shape
     powers = size & (size - 1) == 0 and batch & (batch - 1) == 0
@@ -53,7 +53,7 @@ def serves(W: Array, inputs: Array, channels: int) -> bool:
     return W.dtype == jnp.float32 and powers and fits and channels <= _FEW
 
 
-def _tensor_cores() -> bool:
+def tensor_cores() -> bool:
     """Whether JAX computes on an NVIDIA GPU that multiplies TF32 numbers: capability 8.0 or more.
 
     Other makers' GPUs call their capability by a name.
@@ -66,12 +66,12 @@ def _tensor_cores() -> bool:
 
 def precision() -> lax.DotAlgorithmPreset | lax.Precision:
     """What products are computed in, by JAX's own setting."""
-    if _INTERPRET:
+    if INTERPRET:
         return lax.Precision.HIGHEST
     chosen = getattr(jax.config, "jax_default_matmul_precision", None)
     if isinstance(chosen, str) and chosen in lax.DotAlgorithmPreset.__members__:
         return lax.DotAlgorithmPreset[chosen]
-    return _THREEFOLD if chosen in ("highest", "float32") else _SINGLE
+    return THREEFOLD if chosen in ("highest", "float32") else SINGLE
 
 
 def forward(
@@ -106,12 +106,12 @@ def _call(body: Callable[..., None], shapes: Any, *arrays: Array) -> Any:
     pallas = importlib.import_module("jax.experimental.pallas")
     triton = importlib.import_module("jax.experimental.pallas.triton")
     chosen = triton.CompilerParams(num_warps=TILES.warps, num_stages=TILES.stages)
-    kernel = functools.partial(body, _nothing if _INTERPRET else triton.debug_barrier)
+    kernel = functools.partial(body, _nothing if INTERPRET else triton.debug_barrier)
     call = pallas.pallas_call(
         kernel,
         out_shape=shapes,
-        compiler_params=None if _INTERPRET else chosen,
-        interpret=_INTERPRET,
+        compiler_params=None if INTERPRET else chosen,
+        interpret=INTERPRET,
     )
     return call(*arrays)
 
