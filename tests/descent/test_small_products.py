@@ -94,6 +94,11 @@ def _fences(function, *args):
         pytest.param(
             lambda A, B: jax.lax.scan(lambda x, _: (A @ x, None), B, length=3)[0], 0, id="a loop"
         ),
+        pytest.param(
+            lambda A, B: jax.lax.scan(lambda x, b: (A @ x + b, x[0] * b), B, B.T),
+            0,
+            id="a loop with all kinds of operands",
+        ),
     ],
 )
 def test_a_sum_is_not_computed_again_for_each_of_its_uses(function, fences):

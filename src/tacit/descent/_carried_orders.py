@@ -25,9 +25,10 @@ _EACH = {  # what acts on each number alone
     "abs", "acos", "acosh", "add", "add_any", "and", "asin", "asinh", "atan", "atan2", "atanh",
     "cbrt", "ceil", "clamp", "conj", "convert_element_type", "copy", "cos", "cosh", "digamma",
     "div", "eq", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "ge", "gt", "imag",
-    "integer_pow", "is_finite", "le", "lgamma", "log", "log1p", "logistic", "lt", "max", "min",
-    "mul", "ne", "neg", "nextafter", "not", "or", "pow", "real", "rem", "round", "rsqrt",
-    "select_n", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh", "xor",
+    "integer_pow", "is_finite", "le", "lgamma", "log", "log1p", "log2", "logistic", "lt", "max",
+    "min", "mul", "ne", "neg", "nextafter", "not", "one_minus_square", "or", "pow", "real", "rem",
+    "round", "rsqrt", "select_n", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh",
+    "xor",
 }
 _REDUCTIONS = {
     "reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or",

@@ -36,9 +36,9 @@ _CALLS = {"jit": "jaxpr", "pjit": "jaxpr"} | dict.fromkeys(
 _CHEAP = {  # what the compiler would rather compute again than read from memory
     "abs", "add", "add_any", "and", "broadcast_in_dim", "ceil", "clamp", "complex",
     "concatenate", "conj", "convert_element_type", "copy", "eq", "expand_dims", "floor", "ge", "gt",
-    "imag", "integer_pow", "is_finite", "le", "lt", "max", "min", "mul", "ne", "neg", "not", "or",
-    "pad", "real", "reduce_precision", "reshape", "rev", "round", "select_n", "sign", "slice",
-    "square", "squeeze", "sub", "transpose", "xor",
+    "imag", "integer_pow", "is_finite", "le", "lt", "max", "min", "mul", "ne", "neg", "not",
+    "one_minus_square", "or", "pad", "real", "reduce_precision", "reshape", "rev", "round",
+    "select_n", "sign", "slice", "square", "squeeze", "sub", "transpose", "xor",
 }
 # fmt: on
 _NOTHING: Mapping[Var, Array] = MappingProxyType({})
@@ -225,11 +225,12 @@ class _Rewriting:
     def _loop(self, equation: JaxprEqn, operands: list[Any]) -> list[Any]:
         """A loop with the products inside it rewritten."""
         one = self._scan if equation.primitive.name == "scan" else self._while
-        return one(equation.params, operands)
+        return one(equation, operands)
 
-    def _scan(self, parameters: dict[str, Any], operands: list[Any]) -> list[Any]:
+    def _scan(self, equation: JaxprEqn, operands: list[Any]) -> list[Any]:
+        parameters = equation.params
         inner: ClosedJaxpr = parameters["jaxpr"]
-        fixed, carried = parameters["num_consts"], parameters["num_carry"]
+        fixed, carried = _fixed_and_carried(equation)
         consts, start, given = (
             operands[:fixed],
             operands[fixed : fixed + carried],
@@ -252,7 +253,8 @@ class _Rewriting:
         )
         return [*end, *seen]
 
-    def _while(self, parameters: dict[str, Any], operands: list[Any]) -> list[Any]:
+    def _while(self, equation: JaxprEqn, operands: list[Any]) -> list[Any]:
+        parameters = equation.params
         test: ClosedJaxpr = parameters["cond_jaxpr"]
         inner: ClosedJaxpr = parameters["body_jaxpr"]
         tested, fixed = parameters["cond_nconsts"], parameters["body_nconsts"]
@@ -266,6 +268,24 @@ class _Rewriting:
             return self.evaluate(inner.jaxpr, inner.consts, [*consts, *carry], turned=turned)[0]
 
         return lax.while_loop(goes_on, body, operands[tested + fixed :])
+
+
+def _fixed_and_carried(scan: Any) -> tuple[int, int]:
+    """How many operands of a scan are the same in every round, and how many are carried on.
+
+    By their axes, since versions of JAX say it in different words: what is given or found round by
+    round has one more outside of the loop than inside.
+    """
+    inner = scan.params["jaxpr"].jaxpr
+
+    def alike(outside: Sequence[Any], inside: Sequence[Any]) -> int:
+        return sum(
+            len(one.aval.shape) == len(other.aval.shape)
+            for one, other in zip(outside, inside, strict=True)
+        )
+
+    carried = alike(scan.outvars, inner.outvars)
+    return alike(scan.invars, inner.invars) - carried, carried
 
 
 def _as_it_is(equation: JaxprEqn, operands: list[Any]) -> list[Any]:
