@@ -56,6 +56,10 @@ def run(given, rows, *, shared):
 
 
 @pytest.mark.bits
+@pytest.mark.skipif(
+    jax.__version_info__ >= (0, 12),
+    reason="from JAX 0.12 on the last rows of a block, too few for a vector, may be rounded apart",
+)
 @pytest.mark.parametrize("shared", [False, True], ids=["own problems", "one problem"])
 def test_lanes_in_blocks_are_the_lanes_alone(given, shared):
     every = np.arange(COUNT)

@@ -16,6 +16,8 @@ from tacit._light_programs import FIRST_LEVEL, light_options, lightly, normal, w
 from tacit.models import Diagonal
 from tacit.models._linear_rnn import _random
 
+NEW_EMITTERS_ALONE = jax.__version_info__ >= (0, 12)
+
 
 @lightly
 def drawn(key, count: int):
@@ -71,6 +73,13 @@ def test_a_shape_may_be_of_numpys_numbers():
 
 
 @pytest.mark.parametrize(("name", "options"), [("_LIGHT", light_options), ("_WIDE", wide_options)])
+def test_an_option_is_taken(name, options):
+    if name == "_LIGHT" and NEW_EMITTERS_ALONE:
+        pytest.skip("this version of XLA has no older kernels")
+    assert options() == getattr(_light_programs, name)
+
+
+@pytest.mark.parametrize(("name", "options"), [("_LIGHT", light_options), ("_WIDE", wide_options)])
 def test_an_option_that_is_gone_is_left_out(name, options):
     options.cache_clear()
     try:
@@ -78,7 +87,6 @@ def test_an_option_that_is_gone_is_left_out(name, options):
             assert options() == FIRST_LEVEL
     finally:
         options.cache_clear()
-    assert options().items() > FIRST_LEVEL.items()
 
 
 @pytest.mark.parametrize(("backend", "plain"), [("cpu", False), ("gpu", True)])

@@ -102,7 +102,7 @@ def test_what_is_stored_is_checked_with_the_class(toy, variables, words):
 
 def test_a_missing_method_is_named(toy):
     toy.write_text(toy.read_text().replace("def cell(", "def sell("))
-    with pytest.raises(UsageError, match=r"abstract.* cell"):
+    with pytest.raises(UsageError, match=r"abstract.* '?cell"):
         find_experiment(str(toy))
 
 

@@ -67,9 +67,9 @@ def test_one_poisoned_cell_costs_itself_alone(store, executor):
     assert summary.failed[0].message == "RuntimeError: no luck"
     assert "in fails" in summary.failed[0].traceback
     assert (summary.computed_batches, summary.failed_batches, summary.computed_cells) == (3, 1, 11)
-    assert [seeds for index, seeds in cell.calls if index == 1] == [
-        (3, 4, 5), (3, 4, 5), (3,), (4,), (5,)
-    ]  # fmt: skip
+    calls = [seeds for index, seeds in cell.calls if index == 1]
+    assert calls[:2] == [(3, 4, 5), (3, 4, 5)]
+    assert sorted(calls[2:]) == [(3,), (4,), (5,)]  # two threads may take them in any order
     assert present(store).sum() == 11
     assert not present(store)[0, 4]
     retried = [event.message for event in events if event.kind == "retried"]

@@ -9,6 +9,7 @@ import dataclasses
 
 import equinox as eqx
 import jax
+import jaxlib
 import numpy as np
 import pytest
 
@@ -43,8 +44,11 @@ def test_nothing_moved_since_the_committed_reference(quick):
     if "make it again" in found.unable:
         pytest.skip(found.unable)
     assert found.unable == ""
-    if found.remark:  # on another machine a claim near its bound may end on its other side
-        assert {movement.kind for movement in found.moved} <= {"verdict", "measured"}
+    if found.remark:  # elsewhere a claim near its bound may end on its other side
+        allowed = {"verdict", "measured"}
+        if f"jaxlib {jaxlib.__version__}" not in load_reference(Fig5, "quick").rounding:
+            allowed.add("digest")  # another compiler: a quartile of small losses moves by 8%
+        assert {movement.kind for movement in found.moved} <= allowed
     else:
         assert found.moved == ()
 
