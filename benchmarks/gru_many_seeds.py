@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks._measure import report
-from benchmarks.gru_training import LENGTH, RATE, SEQUENCES, TEACHER, WIDTH, Torch, weights
+from benchmarks.gru_gpu import Students
+from benchmarks.gru_training import LENGTH, SEQUENCES, WIDTH, Torch
 
 STUDENTS, STEPS, PEER_STEPS = 280, 100, 600
 
@@ -43,47 +44,14 @@ def missing() -> str | None:
     return None
 
 
-class Ours:
-    """Lanes of GRUs in one `descend`; all seeds are one program."""
-
-    def __init__(self) -> None:
-        import jax
-        import numpy as np
-        import optax
-
-        from tacit.descent import Lanes
-        from tacit.models import GRU
-        from tacit.problems import SampledLoss
-
-        students = [GRU(**weights(WIDTH, seed)) for seed in range(STUDENTS)]
-        self.students = Lanes.stack(students)
-        self.problem = SampledLoss.last(
-            GRU(**weights(TEACHER, 1)), LENGTH, sequences=SEQUENCES, dtype=np.float32
-        )
-        self.method, self.key = optax.adam(RATE), jax.random.key(0)
-
-    def run(self, steps: int = STEPS) -> Any:
-        from tacit.descent import Stop, descend
-
-        found = descend(
-            self.students,
-            self.problem,
-            self.method,
-            stop=Stop(steps),
-            key=self.key,
-            progress=False,
-        )
-        return found.loss  # on the host: the queue is empty
-
-
 def measured(precision: str | None) -> tuple[float, float]:
     """Seconds of our steps, with compilation and without."""
     import jax
 
     with jax.default_matmul_precision(precision):
-        ours = Ours()
-        cold = seconds(ours.run, 1)
-        return cold, seconds(ours.run)
+        ours = Students(STUDENTS, WIDTH, LENGTH)
+        cold = seconds(lambda: ours.run(STEPS), 1)
+        return cold, seconds(lambda: ours.run(STEPS))
 
 
 def main() -> None:
