@@ -43,14 +43,15 @@ def door(*, answer: str = "finite", **checks: Check) -> Callable[[Callable[P, R]
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         parameters = inspect.signature(function).parameters
-        names = tuple(parameters)
+        # What is given by place, `*rest` left out: names behind it are given by name alone.
+        places = tuple(n for n, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD)
         defaults = {name: parameter.default for name, parameter in parameters.items()}
-        unknown = set(checks) - set(names)
+        unknown = set(checks) - set(parameters)
         assert not unknown, f"{function.__name__} has no arguments {unknown}"
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            given = dict(zip(names, args, strict=False)) | kwargs
+            given = dict(zip(places, args, strict=False)) | kwargs
             for name, check in checks.items():
                 if name in given and given[name] is not defaults[name]:
                     check(name, given[name])

@@ -357,6 +357,25 @@ def test_packing_weighs_a_compilation_against_what_it_saves():
     assert packing.bucket(600, 30, clock=1000) == 150  # a program that is there costs nothing
 
 
+@pytest.mark.parametrize(
+    ("losses", "outcome"),
+    [
+        (lambda step: -5.0, "stalled"),
+        (lambda step: -5.0 + 1e-4 * step, "stalled"),  # rises
+        (lambda step: -5.0 - 1e-6 * step, "stalled"),  # falls by less than a thousandth
+        (lambda step: -5.0 * 1.01**step, "stopped"),
+        (lambda step: 1.0 - 0.3 * step, "stopped"),  # through zero
+        (lambda step: 0.0 * step, "stalled"),
+    ],
+)
+def test_patience_counts_progress_at_negative_losses(losses, outcome):
+    def loss(step):  # whatever its value, a step of one
+        return jax.lax.stop_gradient(losses(step) + step) - step
+
+    result = descend(np.float64(0.0), loss, optax.sgd(1.0), stop=Stop(40, patience=10))
+    assert result.outcome == outcome
+
+
 def test_patience_is_the_number_of_steps_without_progress():
     """Progress of a tenth a step until 3, then none: patience counts from the last progress."""
 

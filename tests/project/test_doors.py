@@ -56,6 +56,22 @@ def test_a_door_names_the_argument_what_it_was_and_what_it_must_be(call, words):
         call()
 
 
+@door(answer="any", count=whole(1))
+def _counted(first, *rest, count=1):
+    return (first, *rest) * count
+
+
+def test_what_is_given_by_place_is_not_taken_for_what_is_given_by_name():
+    assert _counted("a", "b", "c", count=2) == ("a", "b", "c") * 2
+    with pytest.raises(ValueError, match="count: received 0"):
+        _counted("a", "b", count=0)
+
+
+def test_an_argument_too_many_is_pythons_own_error():
+    with pytest.raises(TypeError, match="positional argument"):
+        door(answer="any", count=whole(1))(lambda first, *, count=1: first)("a", "b")
+
+
 def test_what_passes_a_door():
     np.testing.assert_array_equal(_inverse(2.0, [4.0]), [1.0])
     assert _inverse(np.float32(1), [0]) == [0.0]

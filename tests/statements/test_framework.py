@@ -238,6 +238,13 @@ def test_the_python_door():
     assert done.to_dict()["statements"][0]["id"] == "memoryless/lemma3.1"
 
 
+def test_several_statements_by_name():
+    ids = tuple(one.id for one in find_statements("memoryless"))[:6]
+    assert [one.statement.id for one in verify(*ids, instances=1).statements] == list(ids)
+    with pytest.raises(ValueError, match="instances: received 0"):
+        verify(*ids, instances=0)
+
+
 def test_worst_instance_is_the_worst_and_does_not_depend_on_how_many_follow():
     (made,) = find_statements("memoryless/lemma3.1")
     margins = [try_statement(made, instances=n).margin for n in (1, 2, 10)]

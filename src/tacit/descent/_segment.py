@@ -129,7 +129,8 @@ class Program(eqx.Module):
         status = jnp.where(spent, Outcome.stopped, Outcome.running)
         stuck = jnp.asarray(out.stuck)
         if self.patience is not None:
-            progress = loss < anchor_loss * (1 - limits["progress"])
+            part = jnp.where(anchor_loss < 0, -limits["progress"], limits["progress"])
+            progress = loss < anchor_loss * (1 - part)
             anchor_loss = jnp.where(progress, loss, anchor_loss)
             anchor_step = jnp.where(progress, clock, anchor_step)
             stuck |= clock - anchor_step >= self.patience

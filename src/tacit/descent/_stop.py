@@ -38,7 +38,7 @@ class Stop:
     - `gradient`: at or below this Euclidean norm of the gradient a lane is `converged`.
     - `diverged`: above this loss (or at NaN) a lane is `diverged`.
     - `patience`: after this many steps in which the best loss did not fall by the fraction
-      `progress` a lane is `stalled`. None: never.
+      `progress` of its size a lane is `stalled`. None: never.
     """
 
     steps: int
