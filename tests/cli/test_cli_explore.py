@@ -54,4 +54,4 @@ def test_a_port_in_use_and_a_missing_plotly_are_said(tacit, monkeypatch):
     monkeypatch.setattr(server, "plotly_script", lambda: None)
     done = tacit("explore")
     assert done.returncode == 2
-    assert "pip install 'tacit[report]'" in done.stderr
+    assert "pip install plotly" in done.stderr

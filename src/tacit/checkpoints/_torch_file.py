@@ -18,7 +18,7 @@ def torch_tensors(path: Path) -> dict[str, np.ndarray]:
         import torch
     except ImportError:
         raise CheckpointError(
-            f"{path} is a file of PyTorch's, which is not installed: pip install 'tacit[torch]', "
+            f"{path} is a file of PyTorch's, which is not installed: pip install torch, "
             "or save the weights as safetensors"
         ) from None
     if not path.is_file():

@@ -87,7 +87,7 @@ def _graph_objects() -> Any:
         from plotly import graph_objects
     except ImportError as error:
         raise ImportError(
-            "plotly is not installed, and interactive figures need it: pip install 'tacit[report]'"
+            "plotly is not installed, and interactive figures need it: pip install plotly"
         ) from error
     return graph_objects
 

@@ -46,7 +46,7 @@ def read_frame(path: str | os.PathLike[str], *, header: bool | None = None) -> A
             return pd.read_parquet(file).reset_index(drop=True)
         return read_text_table(file, header=header)
     except ImportError:
-        raise UsageError(f"{file}: Parquet needs pyarrow; pip install 'tacit[parquet]'") from None
+        raise UsageError(f"{file}: Parquet needs pyarrow; pip install pyarrow") from None
     except UnicodeDecodeError:
         raise UsageError(f"{file} is not text in UTF-8: save it in that encoding") from None
     except (ValueError, OSError, csv.Error) as error:  # wrong encodings are ValueErrors

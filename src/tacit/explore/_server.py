@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
@@ -33,6 +34,7 @@ class _Server(ThreadingHTTPServer):
     """It knows which answers are under way: a process must not end inside JAX's compiler."""
 
     daemon_threads = True
+    request_queue_size = 128  # a page asks for many answers at once; five would lose some
 
     def __init__(self, port: int) -> None:
         super().__init__((LOOPBACK, port), _Handler)
@@ -49,6 +51,11 @@ class _Server(ThreadingHTTPServer):
             with self._changed:
                 self._under_way -= 1
                 self._changed.notify_all()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that has gone is no news: the terminal shows the address and no more."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
     def end(self) -> None:
         """Take no more requests, and let what is under way come to its end."""
@@ -71,7 +78,7 @@ class Explorer:
 
     def __init__(self, *, port: int = 0) -> None:
         if plotly_script() is None:
-            raise UsageError("explore: Plotly is not installed: pip install 'tacit[report]'")
+            raise UsageError("explore: Plotly is not installed: pip install plotly")
         try:
             self._server = _Server(port)
         except OSError as error:
@@ -140,7 +147,12 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._from_this_page():
             self._say(HTTPStatus.FORBIDDEN, "this page answers only itself, on this computer")
             return
-        place, name = urlsplit(self.path), urlsplit(self.path).path.removeprefix("/")
+        try:
+            place = urlsplit(self.path)
+        except ValueError:
+            self._say(HTTPStatus.BAD_REQUEST, "this is no address")
+            return
+        name = place.path.removeprefix("/")
         if not name:
             self._send(HTTPStatus.OK, page(), "text/html")
             return

@@ -110,7 +110,7 @@ def dask_workers(
     except ImportError as error:
         raise WorkersError(
             f"scheduler: received {scheduler!r}, but Dask is not installed: "
-            "pip install 'tacit[cluster]'"
+            "pip install 'dask[distributed]'"
         ) from error
     with contextlib.ExitStack() as stack:
         for name in ("distributed", "distributed.client"):  # Dask gives each a level of its own
