@@ -13,7 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+try:
+    import fcntl
+except ImportError:  # a system without advisory locks
+    fcntl = None  # type: ignore[assignment]
+
 _TEMPORARY = ".tmp"
+_ADDED = 17  # characters of a temporary name behind that of the file
 _OURS = re.compile(r"\..+\.[0-9a-f]{12}\.tmp", re.DOTALL)  # as `temporary_name` makes them
 # Long after any write has ended, also where the clocks of two machines on one disk differ.
 _STALE_SECONDS = 24 * 3600.0
@@ -21,6 +27,7 @@ _STALE_SECONDS = 24 * 3600.0
 _MOST_LISTS = 400_000  # and mappings
 _MOST_ENTRIES = 4_000_000
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+HELD_ELSEWHERE = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES})
 
 
 class WriteError(OSError):
@@ -160,6 +167,7 @@ def replaced_when_complete(path: Path) -> Iterator[IO[bytes]]:
     temporary = temporary_name(path)
     try:
         with temporary.open("xb") as file:
+            _hold(file.fileno())
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -171,6 +179,42 @@ def replaced_when_complete(path: Path) -> Iterator[IO[bytes]]:
             raise WriteError(path, error) from error
         raise
     sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def temporary_folder(path: Path) -> Iterator[Path]:
+    """An empty folder under a temporary name beside `path`, for `put_folder`; nobody sweeps it."""
+    temporary = temporary_name(path)
+    temporary.mkdir()
+    try:
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(OSError):  # a system that opens no folders
+                handle = os.open(temporary, os.O_RDONLY)
+                stack.callback(os.close, handle)
+                _hold(handle)
+            yield temporary
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _hold(handle: int) -> None:
+    """Show that a process is writing this; the system forgets it when the process ends."""
+    if fcntl is not None:
+        with contextlib.suppress(OSError):  # a disk without locks
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _is_held(path: str) -> bool:
+    if fcntl is None:
+        return False
+    handle = os.open(path, os.O_RDONLY | _PLAINLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in HELD_ELSEWHERE
+    finally:
+        os.close(handle)
+    return False
 
 
 def put_folder(temporary: Path, path: Path) -> None:
@@ -211,15 +255,22 @@ def _sync_file(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def remove_stale(folder: Path, *, older_than: float = _STALE_SECONDS) -> None:
-    """Remove the temporary files of killed writers, once nobody can still be writing them."""
-    limit = time.time() - older_than
+def remove_stale(folder: Path, *, of: str = "") -> None:
+    """Remove the temporary files of killed writers from a folder that is tacit's own.
+
+    They are a day old by this machine's clock, and no process of this machine holds them.
+
+    **Arguments:**
+
+    - `of`: the file that they were to become, in a folder that is the user's; else any.
+    """
+    limit = time.time() - _STALE_SECONDS
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
-            if not is_temporary(entry.name):
+            if not is_temporary(entry.name) or of not in ("", entry.name[1:-_ADDED]):
                 continue
             with contextlib.suppress(OSError):
-                if entry.stat(follow_symlinks=False).st_mtime > limit:
+                if entry.stat(follow_symlinks=False).st_mtime > limit or _is_held(entry.path):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path)

@@ -1,6 +1,8 @@
 """Users' paths and text: home folders, markup, terminal escapes, encodings, what hangs."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -50,6 +52,21 @@ def test_an_output_without_unicode_is_no_error(tacit):
         done = tacit.outside(*arguments, env=environment)
         assert done.returncode == (0 if arguments == ["list"] else 2), done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a system without /dev/full")
+def test_an_output_that_takes_no_more_is_a_sentence():
+    command = f"{sys.executable} -m tacit list > /dev/full"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("tacit: the output cannot be written (No space left on device)")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of another kind")
+def test_an_output_that_is_closed_is_no_error():
+    command = f"{sys.executable} -m tacit list >&- <&-"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_broken_claims_of_others_do_not_stop_the_list(tacit):
@@ -135,3 +152,16 @@ def test_a_scheduler_without_its_certificates_is_a_sentence(tacit):
     assert done.returncode == 2
     assert done.stderr.startswith("tacit: scheduler: tls://127.0.0.1:9 ")
     assert done.stderr.count("\n") == 1
+
+
+def test_no_file_of_the_users_is_taken_for_a_temporary_one(tacit):
+    """By its name it is one, and it is old; the folders are not yet a store's."""
+    yours = [tacit.folder / place / ".notes.0123456789ab.tmp" for place in (".", "mine/lamp")]
+    for path in yours:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+        os.utime(path, (1e9, 1e9))
+    done = tacit("reproduce", "lamp.py", "--preset", "smoke", "--results", str(tacit.folder))
+    assert done.returncode == 0, done.stderr
+    assert (tacit.folder / "mine" / "lamp" / "claims.json").is_file()
+    assert [path.exists() for path in yours] == [True, True]

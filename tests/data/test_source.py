@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from tacit.data import M1_FLINT, DataMissingError, Source, motor_cortex
+from tacit.data import M1_FLINT, SOURCES, DataMissingError, Source, motor_cortex
 
 TEXT = b"1,2\n3,4\n"
 
@@ -77,9 +77,31 @@ def test_fetching_over_http_is_checked_too(source, tmp_path):
         there = dataclasses.replace(source, address=f"http://127.0.0.1:{server.server_port}")
         assert (there.fetch(tmp_path / "new") / "a.csv").read_bytes() == TEXT
         lost = dataclasses.replace(there, remote={"a.csv": "b.csv"})
-        with pytest.raises(DataMissingError, match=r"b\.csv could not be fetched: 404"):
+        with pytest.raises(
+            DataMissingError, match=r"b\.csv could not be fetched: the server says 404$"
+        ):
             lost.fetch(tmp_path / "other")
         server.shutdown()
+    with pytest.raises(DataMissingError) as gone:  # nobody listens there any more
+        there.fetch(tmp_path / "other")
+    words = str(gone.value).removeprefix(f"{there.address}/a.csv could not be fetched: ")
+    assert words == "there is no network, or no answer"
+
+
+@pytest.mark.parametrize("rubbish", [b"\xff\xfe", b"", b"<html>", b"a\tb\n\x80"])
+@pytest.mark.parametrize("made_from", SOURCES.values(), ids=list(SOURCES))
+def test_what_a_server_sends_in_place_of_a_file_is_one_sentence(made_from, rubbish, tmp_path):
+    for file in made_from.files:
+        there = tmp_path / made_from.remote.get(file, file)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.write_bytes(rubbish)
+    source = dataclasses.replace(made_from, address=tmp_path.as_uri())
+    with pytest.raises(
+        DataMissingError, match=r"has changed|is not known|is not recomm|is not packed"
+    ) as told:
+        source.fetch(tmp_path / "fetched")
+    assert "\n" not in str(told.value)
+    assert not (tmp_path / "fetched").exists()
 
 
 @pytest.mark.skipif(not os.environ.get("TACIT_DATA"), reason="TACIT_DATA is not set")

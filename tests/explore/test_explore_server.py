@@ -3,6 +3,7 @@
 import http.client
 import json
 import socket
+import struct
 import threading
 
 import pytest
@@ -91,6 +92,35 @@ def test_wrong_addresses_are_one_sentence(ask, place, status, words):
     reply = ask(place)
     assert reply.status == status
     assert json.loads(reply.body)["error"].startswith(words)
+
+
+def test_what_clients_do_is_not_told_on_the_terminal(explorer, ask, capsys, monkeypatch):
+    monkeypatch.setattr(_server, "page", lambda: b"x" * 10_000_000)
+
+    def ends_early(request):
+        with socket.create_connection(("127.0.0.1", ask.port), timeout=20) as link:
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            link.sendall(request)
+
+    for request in (b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % ask.port, b"GET /"):
+        for _ in range(5):
+            ends_early(request)
+    assert ask("http://[").status == 400
+    assert json.loads(ask("http://[").body)["error"] == "this is no address"
+    assert ask("/").status == 200
+    assert capsys.readouterr().err == ""
+
+
+def test_many_clients_may_wait_for_a_busy_server():
+    waiting = Explorer()  # it listens, and answers nobody yet
+    port = int(waiting.address.rstrip("/").rpartition(":")[2])
+    links = [socket.create_connection(("127.0.0.1", port), timeout=2) for _ in range(60)]
+    with waiting:
+        for link in links:
+            link.sendall(b"GET /style.css HTTP/1.0\r\nHost: 127.0.0.1:%d\r\n\r\n" % port)
+        for link in links:
+            assert link.recv(12) == b"HTTP/1.0 200"
+            link.close()
 
 
 def test_a_bug_is_said_and_does_not_end_the_server(ask, monkeypatch):

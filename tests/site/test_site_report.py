@@ -140,6 +140,17 @@ def test_everything_is_escaped(results, read):
     assert "<script>" not in script
 
 
+def test_a_policy_forbids_the_pages_what_they_do_not_need(results, read):
+    results.add()
+    for page in pages(write_report(results.folder).parent):
+        tags = read(page).tags
+        (policy,) = [t[1]["content"] for t in tags if "Policy" in t[1].get("http-equiv", "")]
+        rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+        assert rules["default-src"] == "'none'"
+        assert rules["script-src"] == "'self' file:"
+        assert "connect-src" not in rules
+
+
 def test_the_pages_fetch_nothing(results):
     results.add()
     folder = write_report(results.folder).parent

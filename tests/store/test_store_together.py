@@ -15,6 +15,7 @@ import time
 import numpy as np
 import pytest
 
+from tacit._files import remove_stale, replaced_when_complete, temporary_folder
 from tacit.store import Plan, Store, StoreError, Variable, WriteError, stores_in
 from tacit.store import _reservation as reservation
 
@@ -227,6 +228,29 @@ def test_stale_temporary_files_go_and_fresh_ones_stay(store):
     assert [p.exists() for p in (old, folder, new, kept, mine)] == [False, False, True, True, True]
     assert len(again) == 1
     assert again.warnings == []
+
+
+def test_what_a_living_process_writes_stays_however_its_clock_stands(store, monkeypatch):
+    later = time.time() + 3 * 24 * 3600
+    with replaced_when_complete(store.path / "parts" / "x") as file:
+        file.write(b"half of a part")
+        with temporary_folder(store.path / "results.zarr") as folder:
+            (folder / "error").write_bytes(b"")
+            monkeypatch.setattr("time.time", lambda: later)
+            make(store.path)
+            assert (folder / "error").is_file()
+        assert not folder.exists()
+    assert (store.path / "parts" / "x").read_bytes() == b"half of a part"
+
+
+def test_a_folder_of_the_users_is_not_swept(tmp_path):
+    mine, ours = (tmp_path / f".{n}.0123456789ab.tmp" for n in ("notes", "index.html"))
+    yesterday = time.time() - 25 * 3600
+    for path in (mine, ours):
+        path.write_text("half of it")
+        os.utime(path, (yesterday, yesterday))
+    remove_stale(tmp_path, of="index.html")
+    assert (mine.exists(), ours.exists()) == (True, False)
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, monkeypatch):

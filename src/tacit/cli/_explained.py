@@ -19,6 +19,7 @@ def explained(error: Exception) -> Explained | None:
     if hasattr(error, "format_message") and getattr(error, "exit_code", None) == WRONG_USE:
         return Explained(error.format_message() or "what do you want? See tacit --help", WRONG_USE)
     from tacit._errors import UsageError
+    from tacit._files import NO_SPACE
     from tacit.store import StoreError, WriteError
     from tacit.sweep import WorkersError, WorkersLostError
 
@@ -26,7 +27,10 @@ def explained(error: Exception) -> Explained | None:
         return Explained(str(error), WRONG_USE)
     if isinstance(error, WriteError | WorkersLostError):
         return Explained(str(error), NOT_AS_EXPECTED)
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    if isinstance(error, OSError) and error.errno in NO_SPACE:
+        if error.filename is None and _is_of_the_output():
+            words = f"the output cannot be written ({error.strerror}): send it elsewhere"
+            return Explained(f"{words}; what was stored before is whole", NOT_AS_EXPECTED)
         # a full disk under the figure or the page
         full = WriteError(error.filename or "the results", error)
         return Explained(str(full), NOT_AS_EXPECTED)
@@ -34,3 +38,12 @@ def explained(error: Exception) -> Explained | None:
         name = str(error.filename)
         return Explained(f"{name[:60]}… ({len(name)} characters) is too long a name", WRONG_USE)
     return None
+
+
+def _is_of_the_output() -> bool:
+    """Whether standard output takes no more: an empty line fails as well."""
+    try:
+        print(flush=True)
+    except OSError:
+        return True
+    return False

@@ -1,5 +1,6 @@
 """Text of users at the terminal: never markup, and never commands to the terminal."""
 
+import os
 import sys
 
 
@@ -19,7 +20,14 @@ def marked(text: object) -> str:
 
 
 def write_anything() -> None:
-    """Let standard output and error write any text, also where the encoding lacks characters."""
+    """Let standard output and error write any text, also where the encoding lacks characters.
+
+    One that the caller has closed is opened to nowhere: the next file would get its number, and
+    whatever is printed.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None and getattr(stream, "errors", "") == "strict":

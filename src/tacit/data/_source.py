@@ -86,7 +86,15 @@ class Source:
                     f"take it from {self.address} yourself, and put it into {folder}"
                 )
             there = f"{self.address}/{self.remote.get(file, file)}"
-            content = self.convert(_fetched(there))
+            raw = _fetched(there)
+            try:
+                content = self.convert(raw)
+            except DataMissingError:
+                raise
+            except Exception as error:  # what a server sends in its place may be anything
+                raise DataMissingError(
+                    f"{there} has changed: {file} cannot be made of its {len(raw):,} bytes"
+                ) from error
             found = hashlib.sha256(content).hexdigest()
             if found != checksum:
                 raise DataMissingError(
@@ -124,6 +132,12 @@ def _fetched(address: str) -> bytes:
         try:
             # What is checked is the file that is made of these bytes, so they have no hash here.
             got = pooch.retrieve(address, known_hash=None, path=folder, fname="file")
+        except OSError as error:  # so are those of requests, whose own words are long
+            answer = getattr(error, "response", None)
+            words = "there is no network, or no answer"
+            if answer is not None:
+                words = f"the server says {answer.status_code}"
+            raise DataMissingError(f"{address} could not be fetched: {words}") from error
         except Exception as error:  # of whichever library pooch has asked
             raise DataMissingError(f"{address} could not be fetched: {error}") from error
         return Path(got).read_bytes()

@@ -117,8 +117,9 @@ def reproduce(
         raise UsageError(f"{chosen.id}: {lacking}")
     plan = planned(chosen, name)
     folder = _created(results_folder(results), chosen.id)
-    for place in (folder, results_folder(results)):
-        remove_stale(place)  # of runs that were killed
+    remove_stale(results_folder(results), of="index.html")  # of runs that were killed
+    if (folder / "store").is_dir():  # else the folder may be anybody's
+        remove_stale(folder)
     if fresh:
         Store.move_aside(folder / "store")
     store = Store(folder / "store", experiment=chosen.id, version=chosen.version)

@@ -5,11 +5,10 @@ system has no locks everybody may go ahead, and parts stay whole.
 """
 
 import contextlib
-import errno
 import os
 from pathlib import Path
 
-from tacit._files import FileKindError, WriteError, open_regular, read_regular
+from tacit._files import HELD_ELSEWHERE, FileKindError, WriteError, open_regular, read_regular
 from tacit.store._errors import StoreError
 
 try:
@@ -18,7 +17,6 @@ except ImportError:  # a system without them
     fcntl = None  # type: ignore[assignment]
 
 _held: set[int] = set()  # the open files of this process's locks
-_HELD_ELSEWHERE = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES})
 
 
 class Lock:
@@ -84,7 +82,7 @@ def lock(path: Path, *, shared: bool = False, passing: bool = False) -> Lock | N
             fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError as error:
             os.close(handle)
-            return None if error.errno in _HELD_ELSEWHERE else Lock(None)
+            return None if error.errno in HELD_ELSEWHERE else Lock(None)
         if _still_named(handle, path):
             if passing:
                 _write_number(handle)
@@ -126,7 +124,7 @@ def is_held(path: Path) -> bool:
         if fcntl is not None:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
-        return error.errno in _HELD_ELSEWHERE
+        return error.errno in HELD_ELSEWHERE
     finally:
         os.close(handle)
     return False

@@ -9,7 +9,6 @@ import hashlib
 import itertools
 import json
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,7 +22,7 @@ from tacit._files import (
     put_folder,
     read_regular,
     refuse_link,
-    temporary_name,
+    temporary_folder,
     write_atomically,
 )
 from tacit.store._dataset import Parts, build_dataset, grid_attributes
@@ -64,22 +63,19 @@ def consolidate(store: _Source, plan: Plan, target: Path) -> Path:
     located, failed, content = _content(store, plan)
     if _is_image(target, content):
         return target
-    temporary = temporary_name(target)
     import zarr
 
     try:
-        # One chunk after another: zarr would hold ten at a time.
-        with zarr.config.set({"async.concurrency": 1}):
-            _write(store, plan, located, failed, content, temporary)
-        bytes_digest = _digest_of_files(temporary)
-        put_folder(temporary, target)
+        with temporary_folder(target) as temporary:
+            # One chunk after another: zarr would hold ten at a time.
+            with zarr.config.set({"async.concurrency": 1}):
+                _write(store, plan, located, failed, content, temporary)
+            bytes_digest = _digest_of_files(temporary)
+            put_folder(temporary, target)
         record = {_CONTENT: content, "bytes": bytes_digest}
         write_atomically(_record(target), json.dumps(record).encode())
-    except BaseException as error:
-        shutil.rmtree(temporary, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise WriteError(target, error) from error
-        raise
+    except OSError as error:
+        raise WriteError(target, error) from error
     return target
 
 
