@@ -24,8 +24,14 @@ reproduce: setup ## every experiment at the quick preset, on all cores, then res
 # order: files of one long test would come last otherwise, and one process would wait for the other.
 # Bytecode is kept even where the environment says no: some fifty tests start a process, and each
 # would compile tacit again.
+# Then ten tests of each room as users run it: without the type checker, and compiled as for them.
+test: export PYTHONDONTWRITEBYTECODE =
+test: export OMP_NUM_THREADS = 1
+test: export OPENBLAS_NUM_THREADS = 1
+test: export MKL_NUM_THREADS = 1
 test: setup ## the whole test suite
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadfile --as-users -o addopts="--import-mode=importlib --strict-markers"
 
 lint: setup ## formatting, lint, types and import arrows
 	$(BIN)/ruff format --check .
