@@ -135,6 +135,14 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def make_folders(path: Path) -> None:
+    """Make a folder and those above it that are lacking, so that a power cut leaves them there."""
+    made = [place for place in (path, *path.parents) if not os.path.lexists(place)]
+    path.mkdir(parents=True, exist_ok=True)
+    for place in made:
+        sync_folder(place.parent)
+
+
 def temporary_name(path: Path) -> Path:
     """An unused name beside `path`: it begins with a dot, ends with `.tmp` and is never read."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}{_TEMPORARY}")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit._files import parsed_json, read_regular, write_atomically
+from tacit._files import make_folders, parsed_json, read_regular, write_atomically
+from tacit.store._errors import StoreError
 from tacit.store._files import Numbers, names_in, pass_over, set_aside
 from tacit.store._key import canonical
 from tacit.store._part import Identity
@@ -52,7 +53,7 @@ class Failures:
             "message": message,
             "traceback": traceback,
         }
-        self.folder.mkdir(exist_ok=True)
+        make_folders(self.folder)
         name = Numbers(self.folder).name([self.identity.key(cell) for cell in cells], SUFFIX)
         write_atomically(self.folder / name, json.dumps(record, indent=1).encode())
         return name
@@ -81,7 +82,13 @@ class Failures:
             return {self.identity.key(cell): failed for cell in cells}
         except FileNotFoundError:
             return {}
-        except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
+        except OSError as error:
+            # A disk that fails now says nothing about the record.
+            raise StoreError(
+                f"{self.folder / name} cannot be read: {error.strerror}; nothing was moved: make "
+                "it readable, or take it away, then the same command goes on"
+            ) from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             path, reason = self.folder / name, f"{type(error).__name__}: {error}"
             sentence = pass_over(path, reason) if self.read_only else set_aside(path, reason)
             if sentence is not None:

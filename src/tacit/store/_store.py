@@ -36,6 +36,7 @@ from tacit._doors import door, each, flag, instance, path, text
 from tacit._files import (
     FileKindError,
     WriteError,
+    make_folders,
     read_regular,
     refuse_link,
     remove_stale,
@@ -102,7 +103,7 @@ class Store:
         self._refuse_links()
         if not read_only:
             try:
-                self._parts.mkdir(parents=True, exist_ok=True)
+                make_folders(self._parts)
             except OSError as error:
                 raise WriteError(self._parts, error) from error
         self._check_or_write_identity()
