@@ -165,10 +165,10 @@ def test_the_disk_tells_what_a_write_without_a_sync_loses(disk, tmp_path, monkey
         if (lost == "folder") != stat.S_ISDIR(os.fstat(handle).st_mode):
             synced(handle)
 
-    monkeypatch.setattr(os, "fsync", forgetful)
-    write_atomically(tmp_path / "disk" / "kept", b"content")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", forgetful)
+        write_atomically(tmp_path / "disk" / "kept", b"content")
     assert {image.get("kept") for image in disk.images[-2:]} != {b"content"}
-    monkeypatch.setattr(os, "fsync", synced)
     write_atomically(tmp_path / "disk" / "kept", b"content")
     assert {image.get("kept") for image in disk.images[-2:]} == {b"content"}
 
