@@ -125,8 +125,8 @@ def reproduce(
     # Until the last file is written, so that nobody moves it aside.
     with store.at_work(), _workers(chosen, executor) as workers:
         kind = type(chosen)
-        code = fingerprint(kind)
-        refuse_changed(store, plan, kind, accept=accept_changed)
+        code = fingerprint(chosen)
+        refuse_changed(store, plan, chosen, code, accept=accept_changed)
         store.fit(plan, code=code)
         store.keep_plan(plan)
 
@@ -216,7 +216,7 @@ def stored_run(
             folder / "store", experiment=chosen.id, version=chosen.version, read_only=True
         )
         store.fit(plan)
-        store.warnings += words_on_changes(store, plan, type(chosen))
+        store.warnings += words_on_changes(store, plan, chosen)
         missing = store.status(plan).missing
     if missing:
         raise UsageError(
