@@ -169,8 +169,9 @@ def descend(
         rows = first_rows(batch)
         check_program(model, kind, program, rows.params, rows.inputs)
         with progress_bar(progress, title) as show:
-            own = dataclasses.replace(inputs, problem=None)  # of the model's arrays, not the data
-            keeper = keeper_of(checkpoint, params, own, batch.hyperparameters, limits, steps)
+            numbers = params, inputs, batch.hyperparameters, limits, steps, times
+            arrays = eqx.filter(program, is_array)  # a method's; `kind` has their shapes alone
+            keeper = keeper_of(checkpoint, kind, *numbers, arrays)
             builder, statistics = run_lanes(batch, rows, limits, steps, times, show, keeper)
         return builder.result(lanes, record, statistics, single=single)
 

@@ -17,6 +17,7 @@ from tacit.experiments import Experiment
 from tacit.reproduction._counted_text import counted_modules
 from tacit.reproduction._held_values import HeldValues
 
+_X64 = ("value='jax_enable_x64'", "value='JAX_ENABLE_X64'")
 _FORM = "code-2:"  # another one after each change of what a fingerprint is made of
 
 
@@ -46,6 +47,12 @@ def code_of(kind: type[Experiment]) -> str | None:
         return built_in  # typed at a prompt, or not to be found any more
     digest = _FORM + _digest("\n".join(texts).encode(errors="surrogatepass"))
     return f"{built_in} {digest}" if built_in else digest
+
+
+def chooses_x64(kind: type[Experiment]) -> bool:
+    """Whether the text that counts says itself if JAX's numbers have 64 bits."""
+    own = kind.__module__.partition(".")[0] != "tacit"
+    return own and any(word in m.text() for m in counted_modules(kind) for word in _X64)
 
 
 def text_digest(kind: type[Experiment]) -> str:

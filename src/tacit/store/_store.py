@@ -410,13 +410,13 @@ class Store:
         (self.path / "reserved").mkdir(exist_ok=True)
         return lock(self.path / "reserved" / digest_of(keys), passing=True)
 
-    def scratch(self, keys: Sequence[str]) -> Path:
-        """The folder that the work on these cells may use until they are stored."""
-        return (self.path / "scratch" / digest_of(keys)).absolute()
+    def scratch(self, keys: Sequence[str], *, code: str | None = None) -> Path:
+        """The folder that a code's work on these cells may use until they are stored."""
+        return (self.path / "scratch" / digest_of(keys) / digest_of([code or ""])).absolute()
 
     def clear_scratch(self, folder: Path) -> None:
-        """Remove such a folder, if it is there."""
-        shutil.rmtree(folder, ignore_errors=True)
+        """Remove such a folder, and those of other codes for these cells, if they are there."""
+        shutil.rmtree(folder.parent, ignore_errors=True)
         with contextlib.suppress(OSError):  # there is none, or another one is in it
             (self.path / "scratch").rmdir()
 
