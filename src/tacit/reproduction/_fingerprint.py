@@ -96,7 +96,8 @@ def _files(experiment: type[Experiment] | Experiment, kind: type[Experiment]) ->
                 f"{kind.id}: depends_on names the file {shown(str(name))}, which cannot be read "
                 f"beside the experiment ({error.strerror}): put it there, or name another"
             ) from None
-        found.append(f"{_digest(str(name).encode())[:8]}:{_digest(content)}")
+        told = Path(name).name if Path(name).is_absolute() else name  # machines differ in folders
+        found.append(f"{_digest(told.encode())[:8]}:{_digest(content)}")
     return sorted(found)
 
 

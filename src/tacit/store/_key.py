@@ -32,7 +32,7 @@ def canonical(value: Any) -> Any:
             return {"__float__": repr(value)}
         return int(value) if value.is_integer() else value
     if isinstance(value, Mapping):
-        return {str(key): canonical(value[key]) for key in value}
+        return _canonical_mapping(value)
     if isinstance(value, np.ndarray):
         return canonical(value.tolist())
     if isinstance(value, list | tuple):
@@ -43,6 +43,28 @@ def canonical(value: Any) -> Any:
     )
 
 
+def _canonical_mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
+    """A mapping whose keys are texts; another mapping may not have the same form."""
+    form = {str(key): canonical(value[key]) for key in value}
+    if len(form) != len(value) or any(isinstance(key, bool) or key is None for key in value):
+        raise ValueError(
+            f"a mapping with the keys {list(value)!r} cannot be the parameter of a cell: two of them "
+            "have one text; use texts"
+        )
+    return form
+
+
+def check_given(value: Any) -> None:
+    """Refuse, of what a user gives, a mapping that stands for infinity in the JSON form."""
+    if isinstance(value, Mapping) and value.keys() == {"__float__"}:
+        raise ValueError(
+            f"the mapping {dict(value)!r} cannot be the parameter of a cell: infinity is written so"
+        )
+    for inner in value.values() if isinstance(value, Mapping) else value:
+        if isinstance(inner, Mapping | list | tuple):
+            check_given(inner)
+
+
 def canonical_text(value: Any) -> str:
     """The canonical form as text, mappings in sorted order."""
     return _ENCODER.encode(canonical(value))
@@ -51,6 +73,7 @@ def canonical_text(value: Any) -> str:
 @door(experiment=text, version=whole(), params=instance(Mapping))
 def cell_key(experiment: str, version: int, params: Mapping[str, Any]) -> str:
     """The address of a cell: a hash of the experiment, its version and the cell's parameters."""
+    check_given(params)
     return _address(_owner_text(experiment, version), canonical(params))
 
 

@@ -49,10 +49,7 @@ class Task:
     def _whole(self, batch: Batch) -> Computed:
         start = time.perf_counter()
         arrays = self._computed(batch)
-        if self.variables is None:
-            checked = {name: np.asarray(array) for name, array in arrays.items()}
-        else:
-            checked = checked_arrays(arrays, len(batch), self.variables, self.coords)
+        checked = checked_arrays(arrays, len(batch), self.variables, self.coords)
         origin = provenance(
             self.fixed,
             seconds=time.perf_counter() - start,
