@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit._doors import door, instance, text, whole
 
+_SCALARS = (bool, int, float, str)
 # Made once: `json.dumps` would make one for each of many thousand cells.
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -32,7 +33,13 @@ def canonical(value: Any) -> Any:
             return {"__float__": repr(value)}
         return int(value) if value.is_integer() else value
     if isinstance(value, Mapping):
-        return _canonical_mapping(value)
+        form = {str(key): canonical(value[key]) for key in value}
+        if len(form) != len(value) or [k for k in value if k is None or k is True or k is False]:
+            raise ValueError(
+                f"a mapping with the keys {[*value]!r} cannot be the parameter of a cell: another "
+                "one has the same texts for keys; use texts"
+            )
+        return form
     if isinstance(value, np.ndarray):
         return canonical(value.tolist())
     if isinstance(value, list | tuple):
@@ -43,17 +50,6 @@ def canonical(value: Any) -> Any:
     )
 
 
-def _canonical_mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
-    """A mapping whose keys are texts; another mapping may not have the same form."""
-    form = {str(key): canonical(value[key]) for key in value}
-    if len(form) != len(value) or any(isinstance(key, bool) or key is None for key in value):
-        raise ValueError(
-            f"a mapping with the keys {list(value)!r} cannot be the parameter of a cell: two of them "
-            "have one text; use texts"
-        )
-    return form
-
-
 def check_given(value: Any) -> None:
     """Refuse, of what a user gives, a mapping that stands for infinity in the JSON form."""
     if isinstance(value, Mapping) and value.keys() == {"__float__"}:
@@ -61,7 +57,7 @@ def check_given(value: Any) -> None:
             f"the mapping {dict(value)!r} cannot be the parameter of a cell: infinity is written so"
         )
     for inner in value.values() if isinstance(value, Mapping) else value:
-        if isinstance(inner, Mapping | list | tuple):
+        if inner.__class__ not in _SCALARS and isinstance(inner, Mapping | list | tuple):
             check_given(inner)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -88,17 +89,19 @@ def plain_array(name: str, value: Any) -> np.ndarray:
         raise ValueError(f"variable {name!r} is no array: {error}") from error
     if array.dtype.kind in "OU":
         texts = array if array is value else np.asarray(value, object)  # with NULs at their ends
-        for text in (text for text in texts.flat if isinstance(text, str)):
-            if text.endswith("\0") or not text.isascii() and any(map(_is_half, text)):
-                raise ValueError(
-                    f"variable {name!r} has the text {text!a}, which ends with a NUL or has half a "
-                    "character, and could not be read again; give repr of it"
-                )
+        words = [text for text in texts.flat if isinstance(text, str)]
+        together = "".join(words)
+        if "\0" in together and any(text.endswith("\0") for text in words):
+            raise ValueError(f"variable {name!r} has a text that ends with a NUL, which is not kept")
+        try:
+            together.encode()
+        except UnicodeEncodeError as error:
+            place = together[max(0, error.start - 20) : error.end]
+            raise ValueError(
+                f"variable {name!r} has half a character in a text, {place!a}: it could not be "
+                'read again; give text.encode(errors="replace").decode()'
+            ) from None
     return array
-
-
-def _is_half(character: str) -> bool:
-    return "\ud800" <= character <= "\udfff"
 
 
 def _lost(array: np.ndarray, target: np.dtype) -> Any:
@@ -129,8 +132,8 @@ def _lost(array: np.ndarray, target: np.dtype) -> Any:
 def checked_arrays(
     arrays: Mapping[str, Any],
     count: int,
-    variables: Mapping[str, Variable] | None,
-    coords: Mapping[str, Sequence[Any] | np.ndarray],
+    variables: Mapping[str, Variable] | None = None,
+    coords: Mapping[str, Sequence[Any] | np.ndarray] = MappingProxyType({}),
 ) -> dict[str, np.ndarray]:
     """The arrays of a batch of `count` cells, as declared by `variables` and `coords`, or an error.
 
