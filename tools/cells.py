@@ -1,4 +1,4 @@
-"""Write down the version of each built-in experiment beside the digest of the text that computes it.
+"""Write down the version of each built-in experiment beside the digest of its cell's text.
 
     python tools/cells.py
 

@@ -168,16 +168,16 @@ def test_the_same_descent_goes_on(killed):
 @pytest.mark.parametrize(
     "other",
     [
-        dict(loss=loss_with(3.0)),
-        dict(loss=lambda w: jnp.sum((w - 1.0) ** 4)),
-        dict(method=optax.sgd(0.02)),
-        dict(method=optax.adam(0.01)),
-        dict(loss=Fit(jnp.ones(1))),
-        dict(steps=21),
-        dict(start=0.5),
-        dict(rate=2.0),
+        {"loss": loss_with(3.0)},
+        {"loss": lambda w: jnp.sum((w - 1.0) ** 4)},
+        {"method": optax.sgd(0.02)},
+        {"method": optax.adam(0.01)},
+        {"loss": Fit(jnp.ones(1))},
+        {"steps": 21},
+        {"start": 0.5},
+        {"rate": 2.0},
     ],
-    ids="target loss rate method problem steps start factor".split(),
+    ids=["target", "loss", "rate", "method", "problem", "steps", "start", "factor"],
 )
 def test_another_descent_begins_anew(killed, other):
     path, clocks = killed

@@ -105,7 +105,9 @@ def test_an_array_that_jax_keeps_the_old_numbers_of_is_refused(dtype):
     target = np.ones(1, dtype)
     assert trained(closure(target)) == trained(closure(target)) == pytest.approx(1.0, abs=1e-3)
     target[:] = 3
-    with pytest.raises(ValueError, match=f"NumPy array of {target.dtype} that was changed in place"):
+    with pytest.raises(
+        ValueError, match=f"NumPy array of {target.dtype} that was changed in place"
+    ):
         trained(closure(target))
     assert trained(closure(target.copy())) == pytest.approx(3.0, abs=1e-3)
     with jax.enable_x64(True):  # there JAX takes it as it is

@@ -71,7 +71,8 @@ FILES = {
     "a partial": ("import functools, operator\nf = functools.partial(operator.mul, 2)", "f(x)"),
     "a dataclass": (
         "import dataclasses\n@dataclasses.dataclass(frozen=True, order=True)\nclass Line:\n"
-        "    slope: float = 2.0\n    def at(self, x):\n        return self.slope * x\nLINE = Line()",
+        "    slope: float = 2.0\n    def at(self, x):\n        return self.slope * x\n"
+        "LINE = Line()",
         "LINE.at(x)"),
     "a named tuple": (
         "from typing import NamedTuple\nclass Line(NamedTuple):\n    slope: float = 2.0\n"

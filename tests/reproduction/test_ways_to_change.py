@@ -67,7 +67,9 @@ def writes(text, name="waytools.py", old=""):
 
     def change(folder, load):
         file = folder / name
-        file.write_bytes(text if isinstance(text, bytes) else file.read_text().replace(old, text).encode())
+        file.write_bytes(
+            text if isinstance(text, bytes) else file.read_text().replace(old, text).encode()
+        )
         return load()
 
     return change
@@ -96,6 +98,7 @@ def sets_variable(folder, load):
 
 
 ONE, TWO = b"1.0 2.0", b"3.0 2.0"
+READS = "def f(x):\n    return x * float(pathlib.Path(PATH).read_text().split()[0])\n"
 # What is in waytools.py, what the cell computes, the change between two runs, what comes of it.
 WAYS = {
     # Functions in place of others.
@@ -127,7 +130,7 @@ WAYS = {
         sets("import jax\ntools.f = jax.grad(old)"), OTHER),
     # Edits of files.
     "an edited lambda": (
-        "f = lambda x: x\n", "waytools.f(x)", edits_between("lambda x: x", "lambda x: 9 * x"), NAMED),
+        "f = lambda x: x\n", "waytools.f(x)", edits_between("x: x", "x: 9 * x"), NAMED),
     "an edited def": (F, "waytools.f(x)", edits_between("x * by", "9 * x"), NAMED),
     "an edited constant": (
         "SCALE = 1.0\n", "x * waytools.SCALE", edits_between("1.0", "9.0"), OTHER),
@@ -144,7 +147,8 @@ WAYS = {
         "import numpy as np\nNODES = np.ones(2)\n", "x * waytools.NODES[0]",
         sets("tools.NODES[0] = 9.0"), OTHER),
     "a dict in place": (
-        "SCALES = {'a': 1.0}\n", "x * waytools.SCALES['a']", sets("tools.SCALES['a'] = 9.0"), OTHER),
+        "SCALES = {'a': 1.0}\n", "x * waytools.SCALES['a']",
+        sets("tools.SCALES['a'] = 9.0"), OTHER),
     "an attribute of a class": (
         "class Line:\n    slope = 1.0\n", "x * waytools.Line.slope",
         sets("tools.Line.slope = 9.0"), OTHER),
@@ -169,13 +173,12 @@ WAYS = {
         writes(TWO, "data"), "data within objects of installed packages"),
     # Files, the environment and other packages while it runs.
     "a file of depends_on": (
-        "def f(x):\n    return x * float(pathlib.Path(PATH).read_text().split()[0])\n", "waytools.f(x)",
-        writes(TWO, "data"), OTHER),
+        READS, "waytools.f(x)", writes(TWO, "data"), OTHER),
     "a file of depends_on that is gone": (
-        "def f(x):\n    return x * float(pathlib.Path(PATH).read_text().split()[0])\n", "waytools.f(x)",
+        READS, "waytools.f(x)",
         removes, NAMED),
     "a file that nobody declares": (
-        "def f(x):\n    return x * float(pathlib.Path(PATH).read_text().split()[0])\n", "waytools.f(x)",
+        READS, "waytools.f(x)",
         writes(TWO, "data"), "files that a cell reads and `depends_on` does not name"),
     "a variable of the environment": (
         "import os\ndef f(x):\n    return x * float(os.environ['WAY_OF_TEST'])\n", "waytools.f(x)",

@@ -60,7 +60,10 @@ def value_key(value: Any) -> Hashable:
         return _Walk().key(value)
     except (_UnknownError, RecursionError):
         # Functions, and transformations made of them, by identity; anything else may change.
-        return ("itself", value if isinstance(value, types.FunctionType | tuple) else Same(object()))
+        return (
+            "itself",
+            value if isinstance(value, types.FunctionType | tuple) else Same(object()),
+        )
 
 
 class _UnknownError(Exception):
@@ -160,7 +163,8 @@ class _Walk:
         elif _has_own_equality(value):
             yield value
         else:
-            slots = _slots(type(value))
+            kind: Any = type(value)
+            slots = _slots(kind)
             for name, slot in slots.items():
                 with contextlib.suppress(AttributeError):  # nothing was put there
                     yield (name, self.key(slot.__get__(value)))
@@ -234,7 +238,7 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 @functools.lru_cache(1024)
-def _slots(kind: type) -> dict[str, types.MemberDescriptorType]:
+def _slots(kind: Any) -> dict[str, types.MemberDescriptorType]:
     """The slots of a class, if its instances hold nothing but them and a `__dict__`."""
     members = [item for base in kind.__mro__ for item in vars(base).items()]
     slots = {n: slot for n, slot in members if isinstance(slot, types.MemberDescriptorType)}

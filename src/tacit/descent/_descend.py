@@ -1,7 +1,6 @@
 """`descend`: the one door to the loop."""
 
 import contextlib
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeAlias, TypeVar, overload
 

@@ -71,9 +71,10 @@ def _same(thing: Any) -> str:
         return f"{_named(type(thing))} {thing}"
     if isinstance(thing, types.ModuleType):
         return f"module {thing.__name__} {_version(thing.__name__)}"
-    if hasattr(thing, "__qualname__") and isinstance(getattr(thing, "__module__", 0), str | None):
-        if isinstance(thing, type) or is_installed((thing.__module__ or "").partition(".")[0]):
-            return _named(thing)
+    module = getattr(thing, "__module__", None) or ""
+    told = hasattr(thing, "__qualname__") and isinstance(module, str)
+    if told and (isinstance(thing, type) or is_installed(module.partition(".")[0])):
+        return _named(thing)
     wrapped = getattr(thing, "__wrapped__", None)
     if wrapped is None:
         name = getattr(thing, "__name__", None)

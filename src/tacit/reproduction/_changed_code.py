@@ -48,13 +48,15 @@ def _words(store: Store, plan: Plan, of: Experiment, code: str) -> tuple[list[st
     count, total = sum((refused or others).values()), sum(codes.values())
     begin = f"{of.id}: {count} of {total} stored cells were"
     if refused and all(map(has_old_form, refused)):
-        return [f"{begin} computed by tacit 0.2.0, which told code in a way that cannot be compared"], others
+        return [
+            f"{begin} computed by tacit 0.2.0, which told code in a way that cannot be compared"
+        ], others
     if refused:
-        same = {code_alone(code)} == {*map(code_alone, refused)}
-        what = "from other files (depends_on)" if same else "by other code"
+        alone = {code_alone(code)} == {*map(code_alone, refused)}
+        what = "from other files (depends_on)" if alone else "by other code"
         return [f"{begin} computed {what} than it has now"], others
     by, version = (sorted({" ".join(c.split()[:2]) for c in some}) for some in (others, {code}))
     if not others or by == version:
         return [], {}
-    words = f"{begin} computed by {', '.join(by)}, this is {version[0]}; version {of.version} of the experiment"
-    return [f"{words} is the same"], others
+    same = f"version {of.version} of the experiment is the same"
+    return [f"{begin} computed by {', '.join(by)}, this is {version[0]}; {same}"], others

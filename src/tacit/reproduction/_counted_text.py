@@ -15,9 +15,12 @@ from tacit.experiments import Experiment
 
 # What reads stored results, and what says how they are called and cut: neither computes a cell.
 APART = frozenset(
-    "claims finding findings draw draw_paper tables counts missing check grid id figure summary "
-    "paper presets published version batch_by chunk source _names_paper depends_on".split()
-)
+    (
+        "claims", "finding", "findings", "draw", "draw_paper", "tables", "counts", "missing",
+        "check", "grid", "id", "figure", "summary", "paper", "presets", "published", "version",
+        "batch_by", "chunk", "source", "_names_paper", "depends_on",
+    )
+)  # fmt: skip
 _SKIPPED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -50,7 +53,9 @@ def counted_modules(kind: type[Experiment]) -> list[Module]:
     while known != before:
         before = known
         # What is neither a definition nor an import may do anything: it counts.
-        used = [_cut(s, space, known) for s, n in zip(tree, names, strict=True) if not n or n & known]
+        used = [
+            _cut(s, space, known) for s, n in zip(tree, names, strict=True) if not n or n & known
+        ]
         known |= _references(used)
     found = {kind.__module__: Module("", source, space, True, used)}
     _follow(found[kind.__module__], space.get("__package__") or "", known, kind.__module__, found)
@@ -86,7 +91,7 @@ def _follow(
 
 def _statements(source: bytes) -> list[ast.stmt]:
     """Those of a module that others than checkers of types run, without words."""
-    tree, found = ast.parse(source), []
+    tree, found = ast.parse(source), list[ast.stmt]()
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):

@@ -28,9 +28,10 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _ARRAYS = ("numpy", "jax", "jaxlib", "pandas")
 _CHECKERS = ("jaxtyping", "beartype")  # what they wrap stands for itself
 _INNER = ("__func__", "fget", "fset", "fdel", "func", "args", "keywords", "__wrapped__")
-_CHANGES = frozenset(
-    "append extend insert update setdefault add pop popitem clear remove discard".split()
-)
+_CHANGES = (
+    "append", "extend", "insert", "update", "setdefault", "add", "pop", "popitem", "clear",
+    "remove", "discard",
+)  # fmt: skip
 
 
 class HeldValues:
@@ -103,7 +104,7 @@ class HeldValues:
             apart |= {f".{name}" for name in (*APART, *(f.name for f in fields(kind)))}  # type: ignore[arg-type]
         texts = []
         for name, value in sorted(found.items()):
-            hidden = name.startswith("__") or name.startswith("_") and name.endswith("_")
+            hidden = name.startswith("__") or (name.startswith("_") and name.endswith("_"))
             if f".{name}" in apart or (hidden and not inspect.isroutine(value)):
                 continue
             self._where = f"{kind.__qualname__}.{name}"
@@ -122,7 +123,13 @@ class HeldValues:
 
     def _function(self, function: FunctionType) -> str:
         code, home = function.__code__, function.__globals__.get("__name__")
-        held = dict(zip(code.co_varnames[: code.co_argcount][::-1], (function.__defaults__ or ())[::-1], strict=False))
+        held = dict(
+            zip(
+                code.co_varnames[: code.co_argcount][::-1],
+                (function.__defaults__ or ())[::-1],
+                strict=False,
+            )
+        )
         held |= function.__kwdefaults__ or {}
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             with contextlib.suppress(ValueError):  # an empty one
@@ -133,8 +140,8 @@ class HeldValues:
             top = str(home).partition(".")[0]
             if home == "__main__" or (home and own_file(home, self._kind.__module__)):
                 raise UsageError(
-                    f"experiment: {self._where} is the function {code.co_qualname} of {home}, which "
-                    "the experiment does not import: put it into a file that it imports"
+                    f"experiment: {self._where} is the function {code.co_qualname} of {home}, "
+                    "which the experiment does not import: put it into a file that it imports"
                 )
             if top in _CHECKERS or home is None:
                 return "" if wrapped is None else self._text(wrapped)
@@ -200,7 +207,10 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
 def _changing(statement: ast.stmt) -> Iterator[str]:
     """The names, and the attributes with a point, that functions change while they run."""
     for function in ast.walk(statement):
-        if not isinstance(function, DEFINITIONS[:2]) or function.name in ("__init__", "__post_init__"):
+        if not isinstance(function, DEFINITIONS[:2]) or function.name in (
+            "__init__",
+            "__post_init__",
+        ):
             continue
         for node in ast.walk(function):
             changed: Any = None
@@ -214,5 +224,7 @@ def _changing(statement: ast.stmt) -> Iterator[str]:
                 changed = node.func.value  # type: ignore[attr-defined]
             if isinstance(changed, ast.Attribute):
                 yield f".{changed.attr}"
-                yield changed.attr if getattr(changed.value, "id", "") not in ("self", "cls") else ""
+                yield (
+                    changed.attr if getattr(changed.value, "id", "") not in ("self", "cls") else ""
+                )
             yield getattr(changed, "id", "")

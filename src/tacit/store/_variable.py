@@ -92,7 +92,9 @@ def plain_array(name: str, value: Any) -> np.ndarray:
         words = [text for text in texts.flat if isinstance(text, str)]
         together = "".join(words)
         if "\0" in together and any(text.endswith("\0") for text in words):
-            raise ValueError(f"variable {name!r} has a text that ends with a NUL, which is not kept")
+            raise ValueError(
+                f"variable {name!r} has a text that ends with a NUL, which is not kept"
+            )
         try:
             together.encode()
         except UnicodeEncodeError as error:

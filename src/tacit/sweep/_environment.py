@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 @contextlib.contextmanager
 def environment(values: Mapping[str, str | None]) -> Iterator[None]:
-    """These variables inside (None: without it), for a child that starts or a package that is imported there."""
+    """These variables inside (None: without it), for a child or a package that starts there."""
     before = {name: os.environ.get(name) for name in values}
     _set(values)
     try:
