@@ -125,6 +125,8 @@ FILES = {
     "memories of one's own": (
         "from ownhelpers import remembered, stored\n@remembered\ndef f(x):\n    return 2 * x",
         "f(x) + stored(x)"),
+    "a memory among the defaults": (
+        "def f(x, known={}):\n    known[x] = 2 * x\n    return known[x]", "f(x)"),
     "an optimiser": ("import optax\nOPT = optax.adam(1e-3)", "x + len(OPT)"),
     "an import in a function": ("def f(x):\n    from ownhelpers import f\n    return f(x)", "f(x)"),
     "a frame": ("import pandas as pd\nTABLE = pd.DataFrame({'a': [1.0, 2.0]})", "x * TABLE.a[1]"),

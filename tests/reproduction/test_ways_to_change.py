@@ -146,6 +146,14 @@ WAYS = {
     "an array in place": (
         "import numpy as np\nNODES = np.ones(2)\n", "x * waytools.NODES[0]",
         sets("tools.NODES[0] = 9.0"), OTHER),
+    "an array with the name of what a function has for itself": (
+        "import numpy as np\nnodes = np.ones(2)\ndef f(x):\n    nodes = np.zeros(2)\n"
+        "    nodes[0] = x\n    return nodes.sum()\n", "waytools.f(x) * waytools.nodes[0]",
+        sets("tools.nodes[0] = 9.0"), OTHER),
+    "a bound method": (
+        "import dataclasses\n@dataclasses.dataclass\nclass Line:\n    slope: float = 1.0\n"
+        "    def at(self, x):\n        return x * self.slope\nf = Line().at\n", "waytools.f(x)",
+        sets("tools.f = tools.Line(9.0).at"), OTHER),
     "a dict in place": (
         "SCALES = {'a': 1.0}\n", "x * waytools.SCALES['a']",
         sets("tools.SCALES['a'] = 9.0"), OTHER),

@@ -27,11 +27,12 @@ from tacit.reproduction._counted_text import APART, DEFINITIONS, Module
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _ARRAYS = ("numpy", "jax", "jaxlib", "pandas")
 _CHECKERS = ("jaxtyping", "beartype")  # what they wrap stands for itself
-_INNER = ("__func__", "fget", "fset", "fdel", "func", "args", "keywords", "__wrapped__")
+_INNER = ("__func__", "__self__", "fget", "fset", "fdel", "func", "args", "keywords", "__wrapped__")
 _CHANGES = (
     "append", "extend", "insert", "update", "setdefault", "add", "pop", "popitem", "clear",
     "remove", "discard",
 )  # fmt: skip
+_BEGINNINGS = ("__init__", "__post_init__")
 
 
 class HeldValues:
@@ -40,7 +41,7 @@ class HeldValues:
     def __init__(self, kind: type[Experiment], modules: list[Module]) -> None:
         self._kind = kind
         self._modules = {m.space.get("__name__"): m for m in modules}
-        self._changing = {n for m in modules for s in m.statements for n in _changing(s)} - {""}
+        self._changing = {n for m in modules for s in m.statements for n in _changing(s)}
         self._open: list[int] = []
         self._where = ""
 
@@ -64,6 +65,10 @@ class HeldValues:
         self._open.append(id(value))
         try:
             return self._content(value)
+        except UsageError:
+            raise
+        except Exception:  # keys of random numbers, arrays that were given away, odd objects
+            return type(value).__name__
         finally:
             self._open.pop()
 
@@ -80,10 +85,7 @@ class HeldValues:
         if isinstance(value, FunctionType):
             return self._function(value)
         if top in _ARRAYS and hasattr(value, "__array__"):
-            try:
-                return self._array(value)
-            except (TypeError, RuntimeError):  # keys of random numbers, arrays that were given away
-                return "an array"
+            return self._array(value)
         if isinstance(value, Mapping):
             return f"{{{','.join(f'{self._text(k)}:{self._text(v)}' for k, v in value.items())}}}"
         if isinstance(value, set | frozenset):
@@ -99,7 +101,7 @@ class HeldValues:
 
     def _members(self, found: Mapping[str, Any], kind: type) -> str:
         """Of a class or what is made of it; not what is said of it, nor declared parameters."""
-        apart = {f"{n}" for n in self._changing if n[0] == "."}
+        apart = {name for name in self._changing if name.startswith(".")}
         if issubclass(kind, Experiment):
             apart |= {f".{name}" for name in (*APART, *(f.name for f in fields(kind)))}  # type: ignore[arg-type]
         texts = []
@@ -123,19 +125,17 @@ class HeldValues:
 
     def _function(self, function: FunctionType) -> str:
         code, home = function.__code__, function.__globals__.get("__name__")
-        held = dict(
-            zip(
-                code.co_varnames[: code.co_argcount][::-1],
-                (function.__defaults__ or ())[::-1],
-                strict=False,
-            )
-        )
-        held |= function.__kwdefaults__ or {}
+        named = inspect.signature(function, follow_wrapped=False).parameters.values()
+        held = {p.name: p.default for p in named if not isinstance(p.default, dict | list | set)}
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             with contextlib.suppress(ValueError):  # an empty one
                 held |= {} if name == "__class__" else {name: cell.cell_contents}
         wrapped = getattr(function, "__wrapped__", None)
-        held = {n: v for n, v in held.items() if n not in self._changing and v is not wrapped}
+        held = {
+            n: v
+            for n, v in held.items()
+            if n not in self._changing and v is not wrapped and v is not inspect.Parameter.empty
+        }
         if home not in self._modules:
             top = str(home).partition(".")[0]
             if home == "__main__" or (home and own_file(home, self._kind.__module__)):
@@ -207,24 +207,22 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
 def _changing(statement: ast.stmt) -> Iterator[str]:
     """The names, and the attributes with a point, that functions change while they run."""
     for function in ast.walk(statement):
-        if not isinstance(function, DEFINITIONS[:2]) or function.name in (
-            "__init__",
-            "__post_init__",
-        ):
+        if not isinstance(function, DEFINITIONS[:2]) or function.name in _BEGINNINGS:
             continue
-        for node in ast.walk(function):
-            changed: Any = None
-            if isinstance(node, ast.Global | ast.Nonlocal):
-                yield from node.names
-            elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-                changed = node
-            elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-                changed = node.value
-            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _CHANGES:
+        nodes = [*ast.walk(function)]
+        shared = {n for s in nodes if isinstance(s, ast.Global | ast.Nonlocal) for n in s.names}
+        own = {a.arg for a in nodes if isinstance(a, ast.arg)}
+        own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        yield from shared
+        for node in nodes:
+            changed: Any = node
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _CHANGES:
                 changed = node.func.value  # type: ignore[attr-defined]
-            if isinstance(changed, ast.Attribute):
-                yield f".{changed.attr}"
-                yield (
-                    changed.attr if getattr(changed.value, "id", "") not in ("self", "cls") else ""
-                )
-            yield getattr(changed, "id", "")
+            elif isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+                continue
+            elif isinstance(node, ast.Subscript):
+                changed = node.value
+            name = getattr(changed, "attr", getattr(changed, "id", ""))
+            yield from (f".{name}",) if isinstance(changed, ast.Attribute) else ()
+            owner = getattr(getattr(changed, "value", changed), "id", "")
+            yield from (name,) if owner not in own - shared else ()
