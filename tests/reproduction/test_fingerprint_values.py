@@ -220,6 +220,14 @@ def test_data_in_the_body_of_a_class_count_and_those_of_a_later_import_do_not(lo
     assert fingerprint(kind) == before
 
 
+def test_a_module_that_is_imported_for_its_types_alone_does_not_count(loaded):
+    head = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from toytools import helper"
+    kind = loaded(TOY.replace("IMPORTS", head).replace("CALL", "1.0 * "))
+    before = fingerprint(kind)
+    importlib.import_module("toytools")  # by somebody else
+    assert fingerprint(kind) == before
+
+
 def test_a_file_of_ones_own_has_the_values_of_its_own_module(loaded):
     file = loaded.folder / "mine.py"
     file.write_text(TOY.replace("IMPORTS", "").replace("CALL", "1.0 * "))

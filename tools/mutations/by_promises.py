@@ -9,7 +9,10 @@ _PLUGINS = "tests/reproduction/test_plugin_workers.py"
 _FALSE = f"{_CLI}false_success.py -k"
 _FINGER, _WAYS = "reproduction/_fingerprint.py", "tests/reproduction/test_ways_to_change.py"
 _TEXT_OF, _HELD = "reproduction/_counted_text.py", "reproduction/_held_values.py"
-_FILES, _CODE = "tests/reproduction/test_ordinary_files.py", "tests/reproduction/test_fingerprint.py"
+_FILES, _CODE = (
+    "tests/reproduction/test_ordinary_files.py",
+    "tests/reproduction/test_fingerprint.py",
+)
 _KINDS = "tests/reproduction/test_cell_versions.py"
 _SETTINGS, _CELLS = "tests/sweep/test_settings.py", "tests/reproduction/test_settings_of_cells.py"
 _OWNER, _LOSS = "tests/descent/test_owner.py", "tests/descent/test_ways_to_change_a_loss.py"
@@ -40,7 +43,7 @@ PROMISES = [
      _PLUGINS),
     (_TEXT_OF, '"finding", "findings", ', "", _CODE),
     (_TEXT_OF, "if not n or n - APART or n & known]", "if not n or n - APART]", _CODE),
-    (_TEXT_OF, 'in ("__name__", "TYPE_CHECKING")', 'in ("__name__",)', _FILES),
+    (_TEXT_OF, 'in ("__name__", "TYPE_CHECKING")', 'in ("__name__",)', _VALUES),
     (_TEXT_OF, 'in ("__name__", "TYPE_CHECKING")', 'in ("TYPE_CHECKING",)', _CODE),
     (_TEXT_OF, "return set() if statement.decorator_list else {statement.name}",
      "return {statement.name}", _CODE),
@@ -49,7 +52,7 @@ PROMISES = [
      _CODE),
     (_TEXT_OF, '"analysis" for word', '"nothing" for word', _CODE),
     (_TEXT_OF, '"ClassVar" in ast.unparse', '"NoVar" in ast.unparse', _CODE),
-    (_HELD, "elif content not in contents:", "elif False:", f"{_WAYS} {_CODE}"),
+    (_HELD, "if plain and content not in named:", "if False:", f"{_WAYS} {_CODE}"),
     (_HELD, 'home == "__main__" or (home and', 'home == "none" or (home and', _WAYS),
     (_HELD, " - self._changing | shadows", " | shadows", _FILES),
     (_HELD, " - self._changing | shadows", " - self._changing", _WAYS),
@@ -61,7 +64,7 @@ PROMISES = [
     (_HELD, "digest.hexdigest()}{", "len(value)}{", _WAYS),
     (_HELD, 'else {name: cell.cell_contents}', "else {}", f"{_WAYS} {_VALUES}"),
     (_HELD, "+ (self._text(wrapped) if wrapped is not None else \"\")", "", f"{_WAYS} {_FILES} {_VALUES}"),
-    (_HELD, 'return f"{module.name}:{code.co_qualname}#{place}"', 'return f"{module.name}:{place}"', _WAYS),
+    (_HELD, "{code.co_qualname}#{named.index", "#{named.index", _WAYS),
     (_HELD, "yield from (text,) if module.at_once else ()", "yield text", _VALUES),
     (_FINGER, "*HeldValues(kind, modules).texts()", "", _WAYS),
     (_FINGER, "theirs[name] != mine[name]", "False", _WAYS),

@@ -155,31 +155,27 @@ class HeldValues:
 
     def _place(self, code: CodeType, module: Module) -> str:
         """Which of the functions in a module's text a code is."""
-        named = _compiled(module.source).get(code.co_qualname, [])
-        contents = [content for _, content in named]
-        content = _content(code)
-        if type(module.space.get("__loader__")) is not SourceFileLoader:
-            # What another loader has rewritten (pytest's, a checker's of types) has its lines.
-            content = next((c for line, c in named if line == code.co_firstlineno), content)
-        elif content not in contents:
+        named, content = _compiled(module.source).get(code.co_qualname, []), _content(code)
+        # What another loader has rewritten (pytest's, a checker's of types) cannot be compared.
+        plain = type(module.space.get("__loader__")) is SourceFileLoader
+        if plain and content not in named:
             raise UsageError(
                 f"experiment: {Path(code.co_filename).name} was edited after it was imported "
                 f"({code.co_qualname} is another there than here): import it again, in a new "
                 "process or by importlib.reload"
             )
-        place = contents.index(content) if content in contents else 0
-        return f"{module.name}:{code.co_qualname}#{place}"
+        return f"{module.name}:{code.co_qualname}#{named.index(content) if plain else 0}"
 
 
 @functools.lru_cache(64)
-def _compiled(source: bytes) -> dict[str, list[tuple[int, Any]]]:
-    """The functions in a text by their names, with their lines."""
-    found: dict[str, list[tuple[int, Any]]] = {}
+def _compiled(source: bytes) -> dict[str, list[Any]]:
+    """What the functions in a text do, by their names."""
+    found: dict[str, list[Any]] = {}
     left = [compile(source, "", "exec", dont_inherit=True)]
     while left:
         inner = [constant for constant in left.pop().co_consts if isinstance(constant, CodeType)]
         for code in inner:
-            found.setdefault(code.co_qualname, []).append((code.co_firstlineno, _content(code)))
+            found.setdefault(code.co_qualname, []).append(_content(code))
         left += inner
     return found
 
