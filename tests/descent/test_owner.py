@@ -170,6 +170,7 @@ def test_the_same_descent_goes_on(killed):
     [
         {"loss": loss_with(3.0)},
         {"loss": lambda w: jnp.sum((w - 1.0) ** 4)},
+        {"loss": lambda w: jnp.sum((w + 1.0) ** 2)},
         {"method": optax.sgd(0.02)},
         {"method": optax.adam(0.01)},
         {"loss": Fit(jnp.ones(1))},
@@ -177,7 +178,7 @@ def test_the_same_descent_goes_on(killed):
         {"start": 0.5},
         {"rate": 2.0},
     ],
-    ids=["target", "loss", "rate", "method", "problem", "steps", "start", "factor"],
+    ids=["target", "constant", "code", "rate", "method", "problem", "steps", "start", "factor"],
 )
 def test_another_descent_begins_anew(killed, other):
     path, clocks = killed

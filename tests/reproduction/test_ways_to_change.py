@@ -12,6 +12,7 @@ import operator
 import os
 import pickle
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -214,6 +215,7 @@ def world(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setattr(textwrap, "dedent", textwrap.dedent)
     monkeypatch.setenv("WAY_OF_TEST", "1")
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))  # as at a prompt
 
     def forget():
         for name in ("waytools", "wayinner", "waytoy"):
