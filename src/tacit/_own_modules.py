@@ -16,27 +16,21 @@ from typing import Any
 
 # By the identity of the spec, which is kept here so that it has no other; None is a script's.
 _loaded: dict[int, tuple[ModuleSpec | None, bytes]] = {}
+_FAMILY = 3  # words of `tacit.experiments.lowdim`
 
 
-def remember_sources(name: str) -> None:
+def remember_sources(name: str, home: str = "") -> None:
     """Keep the text of a module that is being imported, and of what it has imported by now."""
     module = sys.modules.get(name)
-    if name.partition(".")[0] == "tacit" or module is None:
+    if name.partition(".")[0] == "tacit" or id(getattr(module, "__spec__", None)) in _loaded:
         return
-    if id(getattr(module, "__spec__", None)) in _loaded:
-        return
-    left, seen = [name], {name}
-    while left:
-        name = left.pop()
-        file = getattr(sys.modules.get(name), "__file__", None)
-        with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError):
-            if file is None or Path(file).suffix != ".py":
-                continue
-            tree = ast.parse(source_of(vars(sys.modules[name]), Path(file)))
-            package = getattr(sys.modules[name], "__package__", None) or ""
-            found = {n for n in imported_modules(tree, package) if n in sys.modules} - seen
-            seen |= found
-            left += [n for n in found if own_file(n, name) is not None]
+    with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError):
+        file = own_file(name, home or name)
+        if module is None or file is None:
+            return
+        tree = ast.parse(source_of(vars(module), file))
+        for inner in imported_modules(tree, getattr(module, "__package__", None) or ""):
+            remember_sources(inner, home or name)
 
 
 def source_of(space: Mapping[str, Any], file: Path) -> bytes:
@@ -74,17 +68,20 @@ def own_file(name: str, home: str) -> Path | None:
     """The file of a module of the user's, found without importing it; None for any other.
 
     The user's are those that are not installed, and those of the package of the module `home`,
-    wherever that is.
+    wherever that is. Of tacit's they are those of the paper of `home`, in a clone.
     """
-    top = name.partition(".")[0]
-    if top in sys.stdlib_module_names or top == "tacit":
+    top, words = name.partition(".")[0], home.split(".")
+    built_in = words[0] == "tacit"
+    mine = ".".join(words[: _FAMILY if built_in else 1])
+    family = f"{name}.".startswith(f"{mine}.")
+    if top in sys.stdlib_module_names or (top == "tacit" and not family):
         return None
     module = sys.modules.get(name)
     file = getattr(module, "__file__", None) if module is not None else _found(name)
     path = Path(file).resolve() if file else None
     if path is None or path.suffix != ".py":
         return None
-    return path if top == home.partition(".")[0] or _is_own(path) else None
+    return path if (family and not built_in) or _is_own(path) else None
 
 
 def _found(name: str) -> str | None:
@@ -102,5 +99,4 @@ def _found(name: str) -> str | None:
 def _is_own(path: Path) -> bool:
     if {"site-packages", "dist-packages"} & set(path.parts):
         return False
-    library = Path(sysconfig.get_paths()["stdlib"]).resolve()
-    return library not in path.parents
+    return Path(sysconfig.get_paths()["stdlib"]).resolve() not in path.parents

@@ -69,3 +69,57 @@ def test_a_worker_with_other_code_says_so(tacit):
     cell = ExperimentCell(str(tacit.folder / "lamp.py"), 1, {}, "0" * 32)
     with pytest.raises(ValueError, match="this worker has other code of mine/lamp"):
         cell(None, {})
+
+
+OLD = "0123456789abcdef0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("stored", "now", "words"),
+    [
+        (
+            OLD,
+            "code-2:aa",
+            "4 of 4 stored cells were computed by tacit 0.2.0, which told code in a",
+        ),
+        ("code-2:bb", "code-2:aa", WORDS),
+        ("code-2:aa f1:1", "code-2:aa f1:2", "4 of 4 stored cells were computed from other files"),
+        ("tacit 0.2.0 code-2:bb", "tacit 0.2.0 code-2:aa", WORDS),
+        ("tacit 0.2.0 code-2:bb", "tacit 0.3.0 code-2:aa", WORDS),
+        ("tacit 0.2.0 f1:1", "tacit 0.2.0 f1:2", "computed from other files"),
+    ],
+)
+def test_other_code_is_refused_in_a_sentence_of_its_own(tacit, monkeypatch, stored, now, words):
+    told = "tacit.reproduction._run.fingerprint"
+    monkeypatch.setattr(told, lambda kind: stored)
+    assert tacit(*SMOKE).returncode == 0
+    monkeypatch.setattr(told, lambda kind: now)
+    done = tacit(*SMOKE)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "--accept-changed" in done.stderr
+    assert done.stderr.strip().count("\n") == 0
+    assert tacit(*SMOKE, "--accept-changed").returncode == 0
+    assert tacit(*SMOKE).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("stored", "now", "said"),
+    [
+        ("tacit 0.1.0", "tacit 0.2.0", True),
+        ("tacit 0.1.0", "tacit 0.2.0 code-2:aa", True),
+        ("tacit 0.1.0 code-2:aa", "tacit 0.2.0 code-2:aa", True),
+        ("tacit 0.2.0", "tacit 0.2.0 code-2:aa", False),  # a release, and a clone of it
+        ("tacit 0.2.0", "tacit 0.2.0 f1:1", False),
+    ],
+)
+def test_another_version_of_tacit_is_said_and_goes_on(tacit, monkeypatch, stored, now, said):
+    told = "tacit.reproduction._run.fingerprint"
+    monkeypatch.setattr(told, lambda kind: stored)
+    assert tacit(*SMOKE).returncode == 0
+    monkeypatch.setattr(told, lambda kind: now)
+    done = tacit(*SMOKE)
+    assert done.returncode == 0
+    assert "1 of 1 batch was stored already" in done.stdout
+    words = "computed by tacit 0.1.0, this is tacit 0.2.0; version 1 of the experiment is the same"
+    assert (words in " ".join((done.stdout + done.stderr).split())) == said

@@ -227,13 +227,8 @@ def test_equal_problems_of_a_class_of_ones_own_are_one_program(compilations):
     assert len(seen) > 0
 
 
-class Opaque:
+class Opaque(bytearray):
     """Nothing of it can be read."""
-
-    __slots__ = ("number",)
-
-    def __init__(self, number):
-        self.number = number
 
 
 def closed_over(value):

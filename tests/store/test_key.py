@@ -124,3 +124,19 @@ def test_a_name_leads_nowhere_else(tmp_path, name):
     with pytest.raises(StoreError, match="the form is 'paper/figure'"):
         Store(tmp_path / "store", experiment=name, version=1)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "value", [{1: 2, "1": 3}, {True: 1}, {None: 1}, {"__float__": "inf"}, [{"__float__": "-inf"}]]
+)
+def test_a_mapping_with_the_form_of_something_else_is_refused(value, tmp_path):
+    with pytest.raises(ValueError, match="cannot be the parameter of a cell"):
+        key(x=value)
+    store = Store(tmp_path, experiment="toy/one", version=1)
+    with pytest.raises(ValueError, match="cannot be the parameter of a cell"):
+        store.add([{"x": value}], {"y": [1.0]}, {})
+
+
+def test_other_mappings_keep_their_addresses():
+    assert key(x={1: 2, 2: 3}) == key(x={"1": 2, "2": 3}) != key(x={"1": 2})
+    assert key(x=math.inf) != key(x=-math.inf)

@@ -1,7 +1,9 @@
 """The check of a cell's arrays against what was declared."""
 
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 
 from tacit.store import Variable, checked_arrays
 
@@ -96,6 +98,11 @@ def test_what_stands_where_nothing_is_stored(dtype, fill):
         ("float32", np.array([-1e39]), r"-1e\+39"),
         ("complex64", np.array([1e300 + 0j]), r"1e\+300"),
         ("float16", np.array([70000.0]), "70000"),
+        ("float64", [3, 2**53 + 1], str(2**53 + 1)),
+        ("float64", [-(2**53) - 1], str(-(2**53) - 1)),
+        ("float32", [2**24 + 1], str(2**24 + 1)),
+        ("complex64", [2**24 + 1], str(2**24 + 1)),
+        ("float32", np.array([0.1, 1e-300]), "1e-300"),
     ],
 )
 def test_a_value_beyond_the_declared_dtype_is_refused(dtype, value, words):
@@ -112,3 +119,39 @@ def test_what_fits_keeps_its_value_and_infinity_is_infinity():
     np.testing.assert_array_equal(
         Variable("a number", dtype="float32").convert("x", given), given.astype(np.float32)
     )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        ("float64", [2**53, -(2**53), 2**60, 0]),
+        ("float32", np.array([0.1, 0.0, -0.0, 1e-40])),
+        ("float32", [2**24, 2**24 + 2]),
+    ],
+)
+def test_what_is_rounded_as_fractions_are_passes(dtype, values):
+    kept = Variable("a number", dtype=dtype).convert("x", values)
+    np.testing.assert_array_equal(kept, np.asarray(values).astype(dtype))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "words"),
+    [
+        ("float64", np.ma.array([1.0, 2.0, 999.0], mask=[0, 0, 1]), "MaskedArray"),
+        ("float64", pd.Series([1.0, 2.0], index=[1, 0]), "Series"),
+        ("float64", pd.DataFrame({"a": [1.0, 2.0]}), "DataFrame"),
+        ("float64", xr.DataArray([1.0, 2.0], dims="seed"), "DataArray"),
+        ("str", ["whole", "half \udcff"], "half"),
+        ("str", np.array(["half \udcff"]), "half"),
+        ("str", ["a\0"], "NUL"),
+        ("str", np.array(["a\0"], object), "NUL"),
+    ],
+)
+def test_what_an_array_would_drop_is_refused(dtype, value, words):
+    with pytest.raises(ValueError, match=f"variable 'x' .*{words}"):
+        Variable("a number", dtype=dtype).convert("x", value)
+
+
+def test_texts_of_every_language_pass():
+    given = ["", "a\0b", "Größe", "\U0001f600"]
+    assert Variable("a word", dtype="str").convert("x", given).tolist() == given

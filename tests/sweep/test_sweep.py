@@ -237,6 +237,9 @@ def test_a_batch_finds_what_it_left_behind_and_the_folder_goes_when_it_is_stored
     only = grid(widths=(40,), seeds=2)
     with pytest.raises(KeyboardInterrupt):
         run(only, Counting(leave), store)
+    found.clear()
+    with pytest.raises(KeyboardInterrupt):
+        run(only, Counting(leave), store, code="other")
     run(only, Counting(leave), store)
     assert found == [False, True]
     assert not (store.path / "scratch").exists()

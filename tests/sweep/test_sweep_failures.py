@@ -52,6 +52,18 @@ def present(store):
     return store.dataset(GRID.axes, {}, VARIABLES, {})["present"].values
 
 
+@pytest.mark.parametrize("declared", [VARIABLES, None])
+def test_values_that_could_not_be_read_again_fail_their_batch(store, declared):
+    def cell(batch, fixed):
+        if batch.one("width") == 40:
+            return {"error": np.ma.array(np.zeros(len(batch)), mask=True)}
+        return value(batch, fixed)
+
+    summary = run_sweep(GRID, {}, cell, store, variables=declared)
+    assert (summary.computed_cells, summary.failed_batches) == (6, 2)
+    assert "a MaskedArray, whose mask" in summary.failed[0].message
+
+
 @pytest.mark.parametrize("executor", [None, "threads"])
 def test_one_poisoned_cell_costs_itself_alone(store, executor):
     events = []

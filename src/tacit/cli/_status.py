@@ -107,7 +107,8 @@ def _of_experiment(
     experiment = find_experiment(name)
     chosen = preset or "quick"
     settled = parse_settings(experiment, settings)
-    plan = planned(experiment.from_preset(chosen, seeds=parse_seeds(seeds), **settled), chosen)
+    made = experiment.from_preset(chosen, seeds=parse_seeds(seeds), **settled)
+    plan = planned(made, chosen)
     path = results_folder(results) / experiment.id / "store"
     if not path.exists():
         return _Row(
@@ -116,7 +117,7 @@ def _of_experiment(
     store = Store(path, experiment=experiment.id, version=experiment.version, read_only=True)
     asked = plan if given else store.plan() or plan
     store.fit(asked)
-    store.warnings += words_on_changes(store, asked, experiment)
+    store.warnings += words_on_changes(store, asked, made)
     return _row(store, asked, store.status(asked))
 
 

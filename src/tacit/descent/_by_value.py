@@ -12,6 +12,7 @@ Two equal keys must mean the same program. So numbers are compared with their ty
 function is compared by identity, as `jax.jit` does, and any other object equals nothing.
 """
 
+import contextlib
 import dataclasses
 import dis
 import enum
@@ -20,6 +21,7 @@ import hashlib
 import sys
 import sysconfig
 import types
+import weakref
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -33,17 +35,17 @@ T = TypeVar("T")
 class ByValue(Generic[T]):
     """A value that equals another when both have the same content, and hashes by it."""
 
-    __slots__ = ("_hash", "_key", "value")
+    __slots__ = ("_hash", "key", "value")
 
     def __init__(self, value: T) -> None:
         self.value = value
-        self._key = value_key(value)
-        self._hash = hash(self._key)
+        self.key = value_key(value)
+        self._hash = hash(self.key)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ByValue):
             return NotImplemented
-        return self._hash == other._hash and self._key == other._key
+        return self._hash == other._hash and self.key == other.key
 
     def __hash__(self) -> int:
         return self._hash
@@ -58,14 +60,17 @@ def value_key(value: Any) -> Hashable:
         return _Walk().key(value)
     except (_UnknownError, RecursionError):
         # Functions, and transformations made of them, by identity; anything else may change.
-        return ("itself", value if isinstance(value, types.FunctionType | tuple) else _Is(object()))
+        return (
+            "itself",
+            value if isinstance(value, types.FunctionType | tuple) else Same(object()),
+        )
 
 
 class _UnknownError(Exception):
     """Something whose content cannot be read."""
 
 
-class _Is:
+class Same:
     """An object compared by identity, and kept alive so that its identity stays its own."""
 
     __slots__ = ("thing",)
@@ -74,14 +79,10 @@ class _Is:
         self.thing = thing
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Is) and self.thing is other.thing
+        return isinstance(other, Same) and self.thing is other.thing
 
     def __hash__(self) -> int:
         return id(self.thing)
-
-
-class _Plain:
-    """An instance of a class with nothing in it but its `__dict__`."""
 
 
 _BY_IDENTITY = (types.BuiltinFunctionType, types.CodeType, enum.Enum)
@@ -92,7 +93,7 @@ _INSTALLED = tuple(
 
 
 @functools.cache
-def _is_installed(package: str) -> bool:
+def is_installed(package: str) -> bool:
     """Whether a top-level package is Python's own, installed, or tacit: it does not change."""
     if package in ("tacit", "builtins") or package in sys.stdlib_module_names:
         return package != "__main__"
@@ -103,7 +104,7 @@ def _is_installed(package: str) -> bool:
 def _from_installed(thing: Any) -> bool:
     """Whether a class or a function is defined in an installed package."""
     module = getattr(thing, "__module__", None)
-    return isinstance(module, str) and _is_installed(module.partition(".")[0])
+    return isinstance(module, str) and is_installed(module.partition(".")[0])
 
 
 class _Walk:
@@ -116,7 +117,7 @@ class _Walk:
     def key(self, value: Any) -> Hashable:
         """The key of a value, by its kind."""
         if value is None or value is Ellipsis or value is NotImplemented:
-            return (_Is(value),)
+            return (Same(value),)
         if type(value) in (bool, int, str, bytes):
             return (type(value), value)
         if type(value) is float:
@@ -124,19 +125,19 @@ class _Walk:
         if type(value) is complex:
             return (complex, value.real.hex(), value.imag.hex())
         if isinstance(value, _BY_IDENTITY):
-            return (_Is(value),)
+            return (Same(value),)
         if isinstance(value, np.dtype):
             return (np.dtype, value)
         if type(value) is np.ndarray or isinstance(value, jax.Array | np.generic):
             return _array_key(value)
         if isinstance(value, type) and _from_installed(value):
-            return (_Is(value),)
+            return (Same(value),)
         if id(value) in self._met:
             return ("again", self._met[id(value)])
         self._met[id(value)] = len(self._met)
         self._alive.append(value)
         if isinstance(value, type):
-            return (_Is(value), *self._attributes(value))
+            return (Same(value), *self._attributes(value))
         return (self.key(type(value)), *self._content(value))
 
     def _content(self, value: Any) -> Iterator[Hashable]:
@@ -158,18 +159,22 @@ class _Walk:
         elif isinstance(value, property):
             yield from map(self.key, (value.fget, value.fset))
         elif callable(value) and type(value).__module__.split(".")[0] in _COMPILED:
-            yield _Is(value)  # a function that was compiled, or has a derivative of its own
+            yield Same(value)  # a function that was compiled, or has a derivative of its own
         elif _has_own_equality(value):
             yield value
-        elif type(value).__basicsize__ == _Plain.__basicsize__ and hasattr(value, "__dict__"):
-            yield from ((name, self.key(item)) for name, item in vars(value).items())
         else:
-            raise _UnknownError
+            kind: Any = type(value)
+            slots = _slots(kind)
+            for name, slot in slots.items():
+                with contextlib.suppress(AttributeError):  # nothing was put there
+                    yield (name, self.key(slot.__get__(value)))
+            attributes = getattr(value, "__dict__", {})
+            yield from ((name, self.key(item)) for name, item in attributes.items())
 
     def _function(self, function: types.FunctionType) -> Iterator[Hashable]:
         # Code by identity: equal code from two runs of a notebook's cell may see other globals.
-        yield _Is(function.__code__)
-        yield _Is(function.__globals__)
+        yield Same(function.__code__)
+        yield Same(function.__globals__)
         yield self.key(function.__defaults__)
         yield self.key(function.__kwdefaults__)
         for name, value in function.__dict__.items():
@@ -188,19 +193,20 @@ class _Walk:
     def _named(self, value: Any, names: set[str]) -> Hashable:
         """The key of a global; of a module, those of its attributes that the code may name."""
         if isinstance(value, types.FunctionType) and _from_installed(value):
-            return (_Is(value),)
+            return (Same(value),)
         if not isinstance(value, types.ModuleType):
             return self.key(value)
-        if _is_installed(value.__name__.partition(".")[0]):
-            return (_Is(value),)
+        if is_installed(value.__name__.partition(".")[0]):
+            return (Same(value),)
         named = sorted(names & vars(value).keys())
-        return (_Is(value), *((name, self._named(vars(value)[name], names)) for name in named))
+        return (Same(value), *((name, self._named(vars(value)[name], names)) for name in named))
 
     def _attributes(self, kind: type) -> Iterator[Hashable]:
         """What a class of the user's own, and its bases, say of their instances."""
         for base in kind.__mro__:
             for name, value in () if _from_installed(base) else vars(base).items():
-                if name == "__call__" or not name.startswith(("__", "_abc_")):
+                own = name == "__call__" or not name.startswith(("__", "_abc_"))
+                if own and not isinstance(value, types.MemberDescriptorType):
                     yield (name, self.key(value))
 
 
@@ -231,6 +237,18 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
+@functools.lru_cache(1024)
+def _slots(kind: Any) -> dict[str, types.MemberDescriptorType]:
+    """The slots of a class, if its instances hold nothing but them and a `__dict__`."""
+    members = [item for base in kind.__mro__ for item in vars(base).items()]
+    slots = {n: slot for n, slot in members if isinstance(slot, types.MemberDescriptorType)}
+    places = [f"place{number}" for number in range(len(slots))]
+    places += [name for name in ("__dict__", "__weakref__") if hasattr(kind, name)]
+    if kind.__basicsize__ != type("Same", (), {"__slots__": places}).__basicsize__:
+        raise _UnknownError
+    return slots
+
+
 def _is_named_tuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
@@ -246,7 +264,30 @@ def _array_key(array: Any) -> Hashable:
     host = np.asarray(array)
     if host.dtype.hasobject:
         raise _UnknownError
-    return (type(array), *kind, hashlib.sha256(np.ascontiguousarray(host).tobytes()).digest())
+    digest = hashlib.sha256(np.ascontiguousarray(host).tobytes()).digest()
+    if array is host and jax.dtypes.canonicalize_dtype(host.dtype) != host.dtype:
+        _refuse_changed(host, digest)
+    return (type(array), *kind, digest)
+
+
+_converted: dict[int, tuple[weakref.ref[np.ndarray], bytes]] = {}
+
+
+def _refuse_changed(array: np.ndarray, digest: bytes) -> None:
+    """Refuse an array that JAX has made a 32-bit one of and that was changed since.
+
+    JAX goes on with what it has made for as long as the array lives.
+    """
+    place = id(array)
+    known, before = _converted.get(place, (None, digest))
+    if known is not None and known() is array and before != digest:
+        raise ValueError(
+            f"loss_or_problem: received a function with a NumPy array of {array.dtype} that was "
+            f"changed in place since it was used, of which JAX keeps the old numbers; give it a "
+            f"new array, or change one of {jax.dtypes.canonicalize_dtype(array.dtype)}"
+        )
+    forget = weakref.ref(array, lambda _: _converted.pop(place, None))
+    _converted[place] = (forget, digest)
 
 
 def _has_own_equality(value: Any) -> bool:

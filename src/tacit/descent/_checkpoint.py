@@ -1,10 +1,11 @@
 """A descent on the disk, so that one that was killed goes on from near where it was."""
 
-import hashlib
 import io
 import time
+import uuid
+import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from tacit._doors import check_fields, number, path
 from tacit._files import write_atomically
 from tacit._types import PyTree
+from tacit.descent._owner import NoOwnerError, owner_of
 
 _OWNER = "owner"  # what the file belongs to
 _UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
@@ -25,8 +27,8 @@ class Checkpoint:
     """A file that holds a descent on its way; the same call of `descend` goes on from it.
 
     A descent that goes on takes the same steps as one that was never stopped. A file that is
-    damaged, or of another descent (other starts, keys, budget or records), is passed over. Who is
-    done with the result removes the file.
+    damaged, or of another descent (another loss, method, data, start, key, budget, record or
+    precision, another tacit or JAX), is passed over. Who is done with the result removes the file.
 
     **Arguments:**
 
@@ -77,16 +79,23 @@ class Keeper:
         self.written = time.monotonic()
 
 
-def keeper_of(checkpoint: Checkpoint | None, *trees: PyTree) -> Keeper | None:
-    """The keeper for a descent that is told from others by the numbers in `trees`."""
+def keeper_of(checkpoint: Checkpoint | None, kind: Hashable, *trees: PyTree) -> Keeper | None:
+    """The keeper for a descent that is told from others by its program and the numbers in `trees`.
+
+    `kind` is `static_kind(program)`. Where something in it has no content that another process
+    could compare, such as a compiled function of a notebook, the descent cannot go on there.
+    """
     if checkpoint is None:
         return None
-    digest = hashlib.blake2b(digest_size=16)
-    for leaf in jax.tree.leaves(trees):
-        array = np.asarray(leaf)
-        digest.update(f"{array.dtype}{array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return Keeper(checkpoint, digest.hexdigest())
+    try:
+        return Keeper(checkpoint, owner_of(kind, trees))
+    except NoOwnerError as error:
+        warnings.warn(
+            f"checkpoint: {error} cannot be compared with that of another process, so this descent "
+            "begins anew there; write it as a function of a file, without arrays of objects",
+            stacklevel=4,
+        )
+        return Keeper(checkpoint, uuid.uuid4().hex)
 
 
 def flat(name: str, tree: PyTree) -> dict[str, np.ndarray]:

@@ -1,7 +1,6 @@
 """`descend`: the one door to the loop."""
 
 import contextlib
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeAlias, TypeVar, overload
 
@@ -169,8 +168,9 @@ def descend(
         rows = first_rows(batch)
         check_program(model, kind, program, rows.params, rows.inputs)
         with progress_bar(progress, title) as show:
-            own = dataclasses.replace(inputs, problem=None)  # of the model's arrays, not the data
-            keeper = keeper_of(checkpoint, params, own, batch.hyperparameters, limits, steps)
+            numbers = params, inputs, batch.hyperparameters, limits, steps, times
+            arrays = eqx.filter(program, is_array)  # a method's; `kind` has their shapes alone
+            keeper = keeper_of(checkpoint, kind, *numbers, arrays)
             builder, statistics = run_lanes(batch, rows, limits, steps, times, show, keeper)
         return builder.result(lanes, record, statistics, single=single)
 

@@ -62,6 +62,8 @@ class Experiment(abc.ABC):
       there while others compile, or are measured by the host. They share the device's memory.
     - `published`: what the paper's own figure shows of an axis, where that is less than all:
       `dict(seed=range(10), method="adam")`. `tacit figure --style paper` draws these runs.
+    - `depends_on`: files that cells are computed from, beside the experiment's own: cells of other
+      contents are refused as those of other code are.
     """
 
     id: ClassVar[str]
@@ -74,6 +76,7 @@ class Experiment(abc.ABC):
     chunk: ClassVar[Mapping[str, int]] = {}
     at_once: ClassVar[int] = 1
     published: ClassVar[Mapping[str, Any]] = {}
+    depends_on: ClassVar[str | tuple[str, ...]] = ()
 
     source: ClassVar[str | None] = None
     """How a worker process finds it: an id or a file; None if it can only be pickled."""

@@ -79,7 +79,7 @@ class ExperimentCell:
         here = kind is self.experiment and self.made_in == _THIS_PROCESS
         if self.code is None or here:
             return True
-        return _code_here(kind) == self.code
+        return _code_here(kind.for_batch(self.values)) == self.code
 
 
 # Once in each process: what a file's functions have compiled must last from batch to batch.

@@ -1,142 +1,105 @@
 """The fingerprint of the code that computes an experiment's cells.
 
-Two files have one fingerprint when their cells are computed by the same syntax tree: comments,
-formatting and docstrings do not count, nor does what runs on stored results only (claims, figure,
-tables), nor the declared values of parameters, which are in the address of a cell.
+It is of the text that computes them and of what Python holds for its names; comments, formatting
+and docstrings do not count, nor does what runs on stored results only (claims, figure, tables),
+nor the declared values of parameters, which are in the address of a cell.
 """
 
-import ast
 import hashlib
 import inspect
-import sys
-import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from tacit._errors import UsageError
-from tacit._own_modules import imported_modules, own_file, source_of
+from tacit._errors import UsageError, shown
+from tacit._own_modules import own_file
 from tacit._version import __version__
 from tacit.experiments import Experiment
-from tacit.reproduction._edited import edited_function, functions_in
-from tacit.reproduction._live_values import DEFINITIONS, put_live_values, read_texts
-from tacit.reproduction._tree_text import tree_text
-from tacit.reproduction._used_code import used_by
+from tacit.reproduction._counted_text import counted_modules
+from tacit.reproduction._held_values import HeldValues
 
-_BUILT_IN = f"tacit {__version__}"
+_X64 = ("value='jax_enable_x64'", "value='JAX_ENABLE_X64'")
+_FORM = "code-2:"  # another one after each change of what a fingerprint is made of
 
 
-def fingerprint(kind: type[Experiment]) -> str | None:
-    """A digest of the code behind `cell`; the package's version if built in; None if unknown.
+def fingerprint(experiment: type[Experiment] | Experiment) -> str | None:
+    """A digest of the code behind `cell`, and one of each file that it depends on; None if unknown.
 
-    It covers the file of the experiment, as far as its cell uses it, and the modules of the user's
-    that this imports, wherever they are, and those of its own package; not the standard library and
-    other installed packages. It is that of the code that Python has loaded, with the constants
-    that it has now, and the data that these modules have read from files when they were imported.
+    It is that of the code that Python has loaded, with the numbers, words and arrays that its names
+    hold now. A built-in experiment has the package's version before it, and in an installation no
+    other digest.
     """
-    if kind.__module__.partition(".")[0] == "tacit":
-        return _BUILT_IN
+    kind = experiment if isinstance(experiment, type) else type(experiment)
+    code = code_of(kind)
+    return None if code is None else " ".join([code, *_files(experiment, kind)])
+
+
+def code_of(kind: type[Experiment]) -> str | None:
+    """The part of a fingerprint that is of the code."""
+    built_in = f"tacit {__version__}" if kind.__module__.partition(".")[0] == "tacit" else None
+    if built_in and own_file(kind.__module__, kind.__module__) is None:
+        return built_in
     try:
-        texts = _Trees(kind).texts()
+        modules = counted_modules(kind)
+        texts = [*(m.text() for m in modules), *HeldValues(kind, modules).texts()]
     except UsageError:
         raise
     except (OSError, SyntaxError, ValueError, TypeError, RecursionError):
-        return None  # typed at a prompt, or not to be found any more
-    return hashlib.blake2b("\n".join(texts).encode(), digest_size=16).hexdigest()
+        return built_in  # typed at a prompt, or not to be found any more
+    digest = _FORM + _digest("\n".join(texts).encode(errors="surrogatepass"))
+    return f"{built_in} {digest}" if built_in else digest
 
 
-def is_built_in(code: str | None) -> bool:
-    """Whether a fingerprint is that of an experiment that came with tacit."""
-    return code is not None and code.startswith("tacit ")
+def chooses_x64(kind: type[Experiment]) -> bool:
+    """Whether the text that counts says itself if JAX's numbers have 64 bits."""
+    own = kind.__module__.partition(".")[0] != "tacit"
+    return own and any(word in m.text() for m in counted_modules(kind) for word in _X64)
 
 
-class _Trees:
-    """The syntax trees that count: the experiment's own file, and the modules that it imports."""
+def text_digest(kind: type[Experiment]) -> str:
+    """The digest of the text alone: it is the same on every machine, with every Python."""
+    return _digest("\n".join(m.text() for m in counted_modules(kind)).encode())
 
-    def __init__(self, kind: type[Experiment]) -> None:
-        self._kind = kind
-        self._space = _names_around(kind)
-        self._package: str = self._space.get("__package__") or ""
-        file = self._space.get("__file__")
-        if file is None:
-            source = textwrap.dedent(inspect.getsource(kind)).encode()
-        else:
-            source = source_of(self._space, Path(file))
-        self._tree = ast.parse(source)
-        # The names of the modules in the order in which they are found: trees, and what they hold.
-        self._others: dict[str, tuple[ast.Module, Mapping[str, Any]]] = {}
-        self._sources = {file: source}
-        used = used_by(ast.parse(source), kind, self._package)
-        self._follow(used, self._package, {kind.__module__})
-        self._refuse_edited()
 
-    def texts(self) -> list[str]:
-        """What counts, as texts, one for each module."""
-        set_elsewhere = {
-            node.attr
-            for tree in (self._tree, *(tree for tree, _ in self._others.values()))
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-        }
-        put_live_values(self._tree, self._space, set_elsewhere)
-        used = used_by(self._tree, self._kind, self._package)
-        found = ["".join(map(tree_text, used)), *read_texts(used, self._space)]
-        at_once = self._imported_at_once(used)
-        for name, (tree, space) in self._others.items():
-            put_live_values(tree, space, set_elsewhere)
-            found.append(f"{name}: {tree_text(tree)}")
-            read = read_texts(tree.body, space) if name in at_once else ()
-            found += (f"{name}.{words}" for words in read)
-        return found
+def differs(code: str, other: str) -> bool:
+    """Whether two fingerprints are of other code, or of other files of one name."""
+    mine, theirs = _parts(code), _parts(other)
+    return any(theirs[name] != mine[name] for name in mine.keys() & theirs.keys())
 
-    def _imported_at_once(self, used: Iterable[ast.AST]) -> set[str]:
-        """The modules that are there whenever the experiment's is: no function imports them."""
-        found: set[str] = set()
-        left = [(used, self._package)]
-        while left:
-            statements, package = left.pop()
-            outside = (s for s in statements if not isinstance(s, DEFINITIONS))
-            names = {n for s in outside for n in imported_modules(s, package)}
-            for name in (names & self._others.keys()) - found:
-                found.add(name)
-                tree, space = self._others[name]
-                left.append((tree.body, space.get("__package__") or ""))
-        return found
 
-    def _follow(self, statements: Iterable[ast.AST], package: str, seen: set[str]) -> None:
-        names = {name for s in statements for name in imported_modules(s, package)}
-        for name in sorted(names - seen):
-            seen.add(name)
-            file = own_file(name, self._kind.__module__)
-            if file is None:
-                continue
-            module = sys.modules.get(name)
-            space = vars(module) if module is not None else {}
-            source = source_of(space, file) if module is not None else file.read_bytes()
-            self._sources[space.get("__file__")] = source
-            tree = ast.parse(source)
-            self._others[name] = tree, space
-            inner = name if file.name == "__init__.py" else name.rpartition(".")[0]
-            self._follow([tree], inner, seen)
+def code_alone(code: str) -> str:
+    """The digest of the code in a fingerprint, without those of files."""
+    return _parts(code).get(_FORM[:-1], "")
 
-    def _refuse_edited(self) -> None:
-        """A file that has other functions than Python has loaded is no witness of what runs."""
-        modules = {self._kind.__module__, *self._others}
-        spaces = [{"": self._kind}, self._space, *(space for _, space in self._others.values())]
-        functions = (function for space in spaces for function in functions_in(space, modules))
-        changed = edited_function(functions, self._sources)
-        if changed is not None:
+
+def has_old_form(code: str) -> bool:
+    """Whether a fingerprint is of tacit 0.2, which made them of other things."""
+    return ":" not in code and not code.startswith("tacit ")
+
+
+def _parts(code: str) -> Mapping[str, str]:
+    """The digests in a fingerprint; those that tacit 0.2 made have another form and no name."""
+    words = code.split()[2 if code.startswith("tacit ") else 0 :]
+    return dict(word.rpartition(":")[::2] if ":" in word else (_FORM[:-1], word) for word in words)
+
+
+def _files(experiment: type[Experiment] | Experiment, kind: type[Experiment]) -> list[str]:
+    named = experiment.depends_on
+    if isinstance(named, property):  # of the class itself
+        return []
+    found = []
+    folder = Path(inspect.getfile(kind)).parent if named else Path()
+    for name in (named,) if isinstance(named, str) else named:
+        try:
+            content = (folder / name).read_bytes()
+        except OSError as error:
             raise UsageError(
-                f"experiment: {Path(changed.__code__.co_filename).name} was edited after it was "
-                f"imported ({changed.__code__.co_qualname} is another there than here): import it "
-                "again, in a new process or by importlib.reload"
-            )
+                f"{kind.id}: depends_on names the file {shown(str(name))}, which cannot be read "
+                f"beside the experiment ({error.strerror}): put it there, or name another"
+            ) from None
+        told = Path(name).name if Path(name).is_absolute() else name  # machines differ in folders
+        found.append(f"{_digest(told.encode())[:8]}:{_digest(content)}")
+    return sorted(found)
 
 
-def _names_around(kind: type[Experiment]) -> Mapping[str, Any]:
-    """The names of the module that a class was made in, which may have been loaded again since."""
-    for member in vars(kind).values():
-        space: Any = getattr(member, "__globals__", {})
-        if space.get("__name__") == kind.__module__ and "__file__" in space:
-            return space
-    return vars(sys.modules[kind.__module__]) if kind.__module__ in sys.modules else {}
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()

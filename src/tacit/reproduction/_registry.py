@@ -13,7 +13,7 @@ from types import ModuleType
 from tacit._errors import UsageError, nearest, shown
 from tacit.experiments import Experiment
 from tacit.reproduction._declaration import check_experiment
-from tacit.reproduction._fingerprint import fingerprint
+from tacit.reproduction._fingerprint import code_of
 from tacit.reproduction._listing import BUILT_IN, experiment_ids, plugins
 
 _OWN = "tacit_file_"  # how the modules of such files are called
@@ -38,7 +38,7 @@ def find_experiment(name: str) -> type[Experiment]:
         try:
             kind = points[name].load()
             check_experiment(kind)
-            fingerprint(kind)
+            code_of(kind)
         except (Exception, SystemExit) as error:
             raise UsageError(
                 f"experiment: {name!r} from {place} could not be loaded: "
@@ -75,7 +75,7 @@ def _from_file(path: Path, attribute: str | None) -> type[Experiment]:
             raise UsageError(f"experiment: {path} must define one Experiment, it has {words}")
         name = attribute or next(iter(kinds))
         check_experiment(kinds[name])
-        fingerprint(kinds[name])  # now: the file may be another when its turn comes
+        code_of(kinds[name])  # now: the file may be another when its turn comes
     except UsageError:
         raise
     except (Exception, SystemExit) as error:

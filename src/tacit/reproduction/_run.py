@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +23,7 @@ from tacit.experiments import OUTCOMES, Experiment, accelerated
 from tacit.reproduction._cell import ExperimentCell
 from tacit.reproduction._changed_code import refuse_changed, words_on_changes
 from tacit.reproduction._declaration import check_experiment, planned
-from tacit.reproduction._fingerprint import fingerprint
+from tacit.reproduction._fingerprint import chooses_x64, fingerprint
 from tacit.reproduction._kept import keep_other
 from tacit.reproduction._listing import PAGE_FILE, last_result, results_folder
 from tacit.reproduction._missing import words_on_missing
@@ -126,8 +127,14 @@ def reproduce(
     # Until the last file is written, so that nobody moves it aside.
     with store.at_work(), _workers(chosen, executor) as workers:
         kind = type(chosen)
-        code = fingerprint(kind)
-        refuse_changed(store, plan, kind, accept=accept_changed)
+        code = fingerprint(chosen)
+        refuse_changed(store, plan, chosen, code, accept=accept_changed)
+        own_x64 = code is None or chooses_x64(kind)
+        if not own_x64 and _in_64_bits():
+            store.warnings.append(
+                f"{chosen.id}: JAX_ENABLE_X64 is set, and its cells are computed without, as by "
+                'default; jax.config.update("jax_enable_x64", True) in its file is for them'
+            )
         store.fit(plan, code=code)
         store.keep_plan(plan)
 
@@ -145,6 +152,7 @@ def reproduce(
                     variables=plan.variables,
                     coords=plan.coords,
                     code=code,
+                    own_x64=own_x64,
                     executor=workers,
                     retries=retries,
                     progress=_until(deadline, progress),
@@ -217,7 +225,7 @@ def stored_run(
             folder / "store", experiment=chosen.id, version=chosen.version, read_only=True
         )
         store.fit(plan)
-        store.warnings += words_on_changes(store, plan, type(chosen))
+        store.warnings += words_on_changes(store, plan, chosen)
         missing = store.status(plan).missing
     if missing:
         raise UsageError(
@@ -245,6 +253,13 @@ def stored_run(
         warnings=tuple(store.warnings),
         remarks=remarks,
     )
+
+
+def _in_64_bits() -> bool:
+    """Whether this process has asked JAX for numbers of 64 bits, if it has JAX by now."""
+    jax = sys.modules.get("jax")
+    asked = os.environ.get("JAX_ENABLE_X64", "").lower() in ("1", "true", "on", "yes", "y", "t")
+    return asked if jax is None else bool(jax.config.jax_enable_x64)
 
 
 def _until(deadline: float, progress: Progress | None) -> Progress:

@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit._doors import door, instance, text, whole
 
+_SCALARS = (bool, int, float, str)
 # Made once: `json.dumps` would make one for each of many thousand cells.
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -32,7 +33,13 @@ def canonical(value: Any) -> Any:
             return {"__float__": repr(value)}
         return int(value) if value.is_integer() else value
     if isinstance(value, Mapping):
-        return {str(key): canonical(value[key]) for key in value}
+        form = {str(key): canonical(value[key]) for key in value}
+        if len(form) != len(value) or [k for k in value if k is None or k is True or k is False]:
+            raise ValueError(
+                f"a mapping with the keys {[*value]!r} cannot be the parameter of a cell: another "
+                "one has the same texts for keys; use texts"
+            )
+        return form
     if isinstance(value, np.ndarray):
         return canonical(value.tolist())
     if isinstance(value, list | tuple):
@@ -43,6 +50,17 @@ def canonical(value: Any) -> Any:
     )
 
 
+def check_given(value: Any) -> None:
+    """Refuse, of what a user gives, a mapping that stands for infinity in the JSON form."""
+    if isinstance(value, Mapping) and value.keys() == {"__float__"}:
+        raise ValueError(
+            f"the mapping {dict(value)!r} cannot be the parameter of a cell: infinity is written so"
+        )
+    for inner in value.values() if isinstance(value, Mapping) else value:
+        if inner.__class__ not in _SCALARS and isinstance(inner, Mapping | list | tuple):
+            check_given(inner)
+
+
 def canonical_text(value: Any) -> str:
     """The canonical form as text, mappings in sorted order."""
     return _ENCODER.encode(canonical(value))
@@ -51,6 +69,7 @@ def canonical_text(value: Any) -> str:
 @door(experiment=text, version=whole(), params=instance(Mapping))
 def cell_key(experiment: str, version: int, params: Mapping[str, Any]) -> str:
     """The address of a cell: a hash of the experiment, its version and the cell's parameters."""
+    check_given(params)
     return _address(_owner_text(experiment, version), canonical(params))
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from tacit._errors import shown
 from tacit.store._archive import DIGEST_BYTES, MOST_BYTES, Archive, Member
 from tacit.store._errors import ForeignPartError, PartError, StoreError
-from tacit.store._key import canonical_text, cell_key, cell_keys
+from tacit.store._key import canonical_text, cell_keys
 from tacit.store._names import check_identity
 from tacit.store._variable import STORABLE
 
@@ -53,7 +53,7 @@ class Identity:
 
     def key(self, params: Mapping[str, Any]) -> str:
         """The address of a cell."""
-        return cell_key(self.experiment, self.version, params)
+        return self.keys([params])[0]
 
     def keys(
         self, cells: Iterable[Mapping[str, Any]], fixed: Mapping[str, Any] = MappingProxyType({})

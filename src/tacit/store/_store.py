@@ -53,13 +53,14 @@ from tacit.store._failures import FailedCells, Failures
 from tacit.store._files import ASIDE, Numbers, digest_of, names_in
 from tacit.store._fit import misfit, wrong_outcomes
 from tacit.store._index import SUFFIX, PartIndex
+from tacit.store._key import check_given
 from tacit.store._manifest import MANIFEST, read_manifest
 from tacit.store._names import OUTCOME, check_identity
 from tacit.store._plan import Plan
 from tacit.store._provenance import UNKNOWN_ROUNDING, rounding, versions
 from tacit.store._reservation import Lock, holder, is_held, lock
 from tacit.store._status import Status, status_of
-from tacit.store._variable import Variable
+from tacit.store._variable import Variable, plain_array
 
 if TYPE_CHECKING:
     import xarray
@@ -332,10 +333,11 @@ class Store:
 
         On a full disk nothing of it stays behind and the error is a `WriteError`.
         """
+        check_given(cells)
         keys = self.keys_of(cells)
         if not keys or len(set(keys)) != len(keys):
             raise ValueError(f"cells: received {len(keys)}, a part needs one or more, all distinct")
-        stored = {name: np.asarray(array) for name, array in arrays.items()}
+        stored = {name: plain_array(name, array) for name, array in arrays.items()}
         data = _part.encode(self.identity, cells, stored, provenance)
         layout = {name: (array.dtype, array.shape[1:]) for name, array in stored.items()}
         code = provenance.get("code")
@@ -411,13 +413,13 @@ class Store:
         (self.path / "reserved").mkdir(exist_ok=True)
         return lock(self.path / "reserved" / digest_of(keys), passing=True)
 
-    def scratch(self, keys: Sequence[str]) -> Path:
-        """The folder that the work on these cells may use until they are stored."""
-        return (self.path / "scratch" / digest_of(keys)).absolute()
+    def scratch(self, keys: Sequence[str], *, code: str | None = None) -> Path:
+        """The folder that a code's work on these cells may use until they are stored."""
+        return (self.path / "scratch" / digest_of(keys) / digest_of([code or ""])).absolute()
 
     def clear_scratch(self, folder: Path) -> None:
-        """Remove such a folder, if it is there."""
-        shutil.rmtree(folder, ignore_errors=True)
+        """Remove such a folder, and those of other codes for these cells, if they are there."""
+        shutil.rmtree(folder.parent, ignore_errors=True)
         with contextlib.suppress(OSError):  # there is none, or another one is in it
             (self.path / "scratch").rmdir()
 

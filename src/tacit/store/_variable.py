@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,8 @@ class Variable:
 
     @door(answer="any", name=text)
     def convert(self, name: str, value: Any) -> np.ndarray:
-        """`value` in the declared dtype, if that loses nothing but rounding."""
-        try:
-            array = np.asarray(value)
-        except ValueError as error:
-            raise ValueError(f"variable {name!r} is no array: {error}") from error
+        """`value` in the declared dtype, if that loses nothing but the rounding of fractions."""
+        array = plain_array(name, value)
         target = np.dtype(self.dtype)
         if target.kind == "U":
             if array.dtype.kind == "O" and all(isinstance(item, str) for item in array.flat):
@@ -76,16 +74,53 @@ class Variable:
         raise ValueError(f"variable {name!r} has dtype {array.dtype}, declared is {self.dtype}")
 
 
+def plain_array(name: str, value: Any) -> np.ndarray:
+    """What a cell gives as an array, if that drops nothing of it: no mask, label or character."""
+    kind = type(value)
+    labelled = kind.__module__.partition(".")[0] in ("pandas", "xarray")
+    if labelled or isinstance(value, np.ma.MaskedArray):
+        raise ValueError(
+            f"variable {name!r} is a {kind.__name__}, whose mask or labels would be dropped; give "
+            "an array, in the order of the batch's cells and with NaN for what is not there"
+        )
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"variable {name!r} is no array: {error}") from error
+    if array.dtype.kind in "OU":
+        texts = array if array is value else np.asarray(value, object)  # with NULs at their ends
+        words = [text for text in texts.flat if isinstance(text, str)]
+        together = "".join(words)
+        if "\0" in together and any(text.endswith("\0") for text in words):
+            raise ValueError(
+                f"variable {name!r} has a text that ends with a NUL, which is not kept"
+            )
+        try:
+            together.encode()
+        except UnicodeEncodeError as error:
+            place = together[max(0, error.start - 20) : error.end]
+            raise ValueError(
+                f"variable {name!r} has half a character in a text, {place!a}: it could not be "
+                'read again; give text.encode(errors="replace").decode()'
+            ) from None
+    return array
+
+
 def _lost(array: np.ndarray, target: np.dtype) -> Any:
-    """A finite value that `target` would turn into another integer or into infinity; else None."""
+    """A finite value that `target` would turn into another integer, infinity or zero; else None."""
     if array.dtype == target or not array.size or target.kind not in "iufc":
         return None
     if target.kind in "iu":
         limits = np.iinfo(target)
         ends = (int(array.min()), int(array.max()))
         return next((end for end in ends if not limits.min <= end <= limits.max), None)
-    with np.errstate(over="ignore"):
-        lost = np.isfinite(array) & ~np.isfinite(array.astype(target))
+    with np.errstate(over="ignore", under="ignore"):
+        found = array.astype(target)
+    if array.dtype.kind in "iu":  # whole numbers are counted, and not measured
+        most = 2 ** (np.finfo(target).nmant + 1)
+        large = [int(value) for value in array[(array > most) | (array < -most)].flat]
+        return next((value for value in large if int(target.type(value).real) != value), None)
+    lost = np.isfinite(array) & (~np.isfinite(found) | ((found == 0) & (array != 0)))
     return array[lost][0] if lost.any() else None
 
 
@@ -99,13 +134,16 @@ def _lost(array: np.ndarray, target: np.dtype) -> Any:
 def checked_arrays(
     arrays: Mapping[str, Any],
     count: int,
-    variables: Mapping[str, Variable],
-    coords: Mapping[str, Sequence[Any] | np.ndarray],
+    variables: Mapping[str, Variable] | None = None,
+    coords: Mapping[str, Sequence[Any] | np.ndarray] = MappingProxyType({}),
 ) -> dict[str, np.ndarray]:
     """The arrays of a batch of `count` cells, as declared by `variables` and `coords`, or an error.
 
-    Every declared variable must be there and no other; each has the shape (cells, *its dims).
+    Every declared variable must be there and no other; each has the shape (cells, *its dims). If
+    `variables` is None, nothing is declared.
     """
+    if variables is None:
+        return {name: plain_array(name, array) for name, array in arrays.items()}
     missing, extra = sorted(variables.keys() - arrays), sorted(arrays.keys() - variables)
     if missing or extra:
         parts = [f"lack {missing}"] * bool(missing) + [f"have undeclared {extra}"] * bool(extra)

@@ -35,6 +35,7 @@ class Agenda:
 
     **Arguments:**
 
+    - `code`: the fingerprint of what computes, whose scratch folders no other code may use.
     - `skipped`: called with a batch that is stored.
     - `waiting`: called once with a batch that another process is computing, and who it is.
     """
@@ -45,11 +46,13 @@ class Agenda:
         fixed: Mapping[str, Any],
         store: Store,
         *,
+        code: str | None = None,
         skipped: Callable[[Batch], None],
         waiting: Callable[[Batch, str], None],
     ) -> None:
         self._fixed = fixed
         self._store = store
+        self._code = code
         self._skipped = skipped
         self._waiting = waiting
         self._unseen = grid.batches()
@@ -102,7 +105,7 @@ class Agenda:
                 self._skipped(whole)
                 reservation.release()
                 return None
-            scratch = self._store.scratch(keys)
+            scratch = self._store.scratch(keys, code=self._code)
             return self._work(replace(whole, scratch=scratch).only(missing), reservation)
         except BaseException:
             reservation.release()

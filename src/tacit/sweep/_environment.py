@@ -6,15 +6,19 @@ from collections.abc import Iterator, Mapping
 
 
 @contextlib.contextmanager
-def environment(values: Mapping[str, str]) -> Iterator[None]:
-    """These variables inside, for a child that starts or a package that is imported there."""
+def environment(values: Mapping[str, str | None]) -> Iterator[None]:
+    """These variables inside (None: without it), for a child or a package that starts there."""
     before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
+    _set(values)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        _set(before)
+
+
+def _set(values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tacit._doors import door, function, having, instance, text, whole
+from tacit._doors import door, flag, function, having, instance, text, whole
 from tacit._errors import PLACE
 from tacit.store import Store, Variable
 from tacit.sweep._agenda import Agenda, Work
@@ -40,6 +40,7 @@ _CHECK_SECONDS = 5.0  # how often to check that the executor is still there
     variables=instance(Mapping),
     coords=instance(Mapping),
     code=text,
+    own_x64=flag,
     retries=whole(),
     progress=function,
     executor=having("submit"),
@@ -53,6 +54,7 @@ def run_sweep(
     variables: Mapping[str, Variable] | None = None,
     coords: Mapping[str, Sequence[Any] | np.ndarray] | None = None,
     code: str | None = None,
+    own_x64: bool = False,
     executor: Executor | None = None,
     retries: int = 1,
     progress: Progress | None = None,
@@ -73,6 +75,8 @@ def run_sweep(
     - `store`: where results go; its cells are not computed again.
     - `variables`, `coords`: what the arrays are declared to be; they are checked against it.
     - `code`: the fingerprint of what `cell` computes, for the provenance of the parts.
+    - `own_x64`: `cell` chooses itself whether JAX's numbers have 64 bits; else they have 32, as by
+      default. Its other settings are JAX's defaults during cells.
     - `executor`: any `concurrent.futures.Executor` (`cell` must then pickle); this process if
       None.
     - `retries`: how often a batch that raised is tried again before it is taken apart.
@@ -80,7 +84,7 @@ def run_sweep(
     """
     if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
         raise ValueError(f"retries: received {retries!r}, it must be an integer of at least 0")
-    task = Task(cell, dict(fixed), variables, coords or {}, code)
+    task = Task(cell, dict(fixed), variables, coords or {}, code, own_x64)
     with store.at_work():
         return _Sweep(grid, task, store, executor or InProcess(), retries, progress).run()
 
@@ -120,6 +124,7 @@ class _Sweep:
             grid,
             task.fixed,
             store,
+            code=task.code,
             skipped=self._skipped,
             waiting=lambda batch, who: self._report(
                 "waiting", batch, f"process {who} is computing it already"

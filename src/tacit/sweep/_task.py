@@ -10,8 +10,8 @@ import numpy as np
 
 from tacit._errors import PLACE
 from tacit.store import Variable, checked_arrays, device, precision, provenance
-from tacit.sweep._generator import pinned_generator
 from tacit.sweep._grid import Batch
+from tacit.sweep._settings import pinned_settings
 
 Cell = Callable[[Batch, Mapping[str, Any]], Mapping[str, Any]]
 
@@ -35,6 +35,7 @@ class Task:
     variables: Mapping[str, Variable] | None
     coords: Mapping[str, Sequence[Any] | np.ndarray]
     code: str | None = None
+    own_x64: bool = False
 
     @property
     def __name__(self) -> str:  # what dashboards show
@@ -42,16 +43,13 @@ class Task:
 
     def __call__(self, batch: Batch) -> Computed:
         """Compute a batch and check it against what was declared."""
-        with pinned_generator():
+        with pinned_settings(own_x64=self.own_x64):
             return self._whole(batch)
 
     def _whole(self, batch: Batch) -> Computed:
         start = time.perf_counter()
         arrays = self._computed(batch)
-        if self.variables is None:
-            checked = {name: np.asarray(array) for name, array in arrays.items()}
-        else:
-            checked = checked_arrays(arrays, len(batch), self.variables, self.coords)
+        checked = checked_arrays(arrays, len(batch), self.variables, self.coords)
         origin = provenance(
             self.fixed,
             seconds=time.perf_counter() - start,

@@ -1,6 +1,7 @@
 """Decoding movement from a recording by three models: what fig4 and table1 share."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -79,6 +80,15 @@ class DecodingExperiment(WideExperiment):
     published = dict(portion=("whole", "minutes"), seed=range(1))
     batch_by = ("recording", "portion")
     chunk = {"seed": 4}
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The recordings that any file may be, as far as they are here."""
+        own = [name for name in self.recording if name not in RECORDINGS]
+        for name in set(self.recording) & SOURCES.keys():
+            unchecked = (f for f, checksum in SOURCES[name].files.items() if checksum is None)
+            own += [str(SOURCES[name].place() / file) for file in unchecked]
+        return tuple(str(Path(file).resolve()) for file in own if Path(file).is_file())
 
     def check(self) -> None:
         if self.steps[0] != 0 or list(self.steps) != sorted(set(self.steps)):

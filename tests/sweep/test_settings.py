@@ -1,4 +1,4 @@
-"""One address, one value: cells draw from one generator, whatever the environment says."""
+"""One address, one value: cells have one generator and one precision, whatever is set."""
 
 import json
 import os
@@ -14,6 +14,7 @@ from tacit.sweep import Grid, run_sweep
 
 def cell(batch, fixed):
     import jax
+    assert jax.numpy.ones(1).dtype == "float32"
     keys = [jax.random.key(int(seed)) for seed in batch.column("seed")]
     return {{"drawn": [float(jax.random.normal(key, (3,))[1]) for key in keys]}}
 
@@ -38,17 +39,18 @@ def drawn(folder, *, early, **environment):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_the_environment_does_not_choose_the_generator(tmp_path):
+def test_the_environment_does_not_choose_the_settings(tmp_path):
     other = {
         "JAX_DEFAULT_PRNG_IMPL": "rbg",
         "JAX_THREEFRY_PARTITIONABLE": "0",
         "JAX_DEFAULT_MATMUL_PRECISION": "highest",
+        "JAX_ENABLE_X64": "1",
     }
     early, settings, outside = drawn(tmp_path / "a", early=True, **other)
     assert settings == {
         "generator": "threefry2x32",
         "partitionable": True,
-        "products": "highest",
+        "products": None,
         "x64": False,
     }
     assert outside == "rbg"  # the user's own choice stands outside of cells
