@@ -96,7 +96,7 @@ class KilledError(Exception):
 @pytest.mark.parametrize("lanes", [2, 300], ids=["two", "many, with empty rows behind them"])
 def test_a_killed_descent_goes_on_where_it_was(tmp_path, monkeypatch, lanes):
     monkeypatch.setattr(plan, "FIRST", 8)
-    path, segments = tmp_path / "deep" / "run.npz", loop.run_segment
+    path, segments = tmp_path / "deep" / "run.safetensors", loop.run_segment
     whole, count = run(None, lanes=lanes), 0
 
     def some(*args):
@@ -129,7 +129,7 @@ def test_a_killed_descent_goes_on_where_it_was(tmp_path, monkeypatch, lanes):
 
 @pytest.mark.parametrize("content", [b"", b"no archive", None])
 def test_what_is_not_its_checkpoint_is_passed_over(tmp_path, content):
-    path = tmp_path / "run.npz"
+    path = tmp_path / "run.safetensors"
     if content is None:  # that of another descent
         descend(start(3), Drawn(), METHOD, stop=Stop(4), key=jax.random.key(1),
                 checkpoint=Checkpoint(path, seconds=0))  # fmt: skip
@@ -141,7 +141,7 @@ def test_what_is_not_its_checkpoint_is_passed_over(tmp_path, content):
 
 def test_wrong_numbers_are_named(tmp_path):
     with pytest.raises(ValueError, match="seconds: received -1"):
-        Checkpoint(tmp_path / "a.npz", seconds=-1)
+        Checkpoint(tmp_path / "a.safetensors", seconds=-1)
     with pytest.raises(ValueError, match="steps: received 0"):
         cosine(0.1, 0)
 

@@ -10,15 +10,15 @@ import numpy as np
 
 from tacit._doors import door, flag, instance, number, path
 from tacit._errors import UsageError
+from tacit._tensors import blocks, write_tensors
 from tacit.checkpoints._budget import AbstractBudget, Choice, measured
 from tacit.checkpoints._delta import Delta, delta
 from tacit.checkpoints._digest import Digest, digest, digest_of, digest_of_factors
 from tacit.checkpoints._evaluation import allowed_loss, evaluation, scratch_folder
 from tacit.checkpoints._factor_bank import FactorBank
-from tacit.checkpoints._header import CheckpointError
+from tacit.checkpoints._files import CheckpointError, check_output
 from tacit.checkpoints._lora import write_adapter
 from tacit.checkpoints._manifest import Manifest, Stored
-from tacit.checkpoints._safetensors import blocks, check_output, write_tensors
 from tacit.checkpoints._starts import AbstractStart, ModelStart
 
 

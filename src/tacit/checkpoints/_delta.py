@@ -6,10 +6,10 @@ from typing import Any, final
 import numpy as np
 
 from tacit._errors import shown
+from tacit._tensors import Spec, blocks, name_of
 from tacit.checkpoints._checkpoint import Checkpoint, opened
-from tacit.checkpoints._dtypes import is_analysed, name_of, working
-from tacit.checkpoints._header import CheckpointError, Spec
-from tacit.checkpoints._safetensors import blocks
+from tacit.checkpoints._dtypes import is_analysed, working
+from tacit.checkpoints._files import CheckpointError
 
 _LISTED = 8  # mismatches that a sentence names
 

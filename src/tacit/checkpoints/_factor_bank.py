@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 from scipy import linalg
 
+from tacit._tensors import Spec, blocks, write_tensors
 from tacit.checkpoints._delta import Delta
-from tacit.checkpoints._header import Spec
 from tacit.checkpoints._matrices import Layout, as_matrix, layout_of
 from tacit.checkpoints._range_finder import leading
-from tacit.checkpoints._safetensors import blocks, write_tensors
 from tacit.checkpoints._spectrum import SMALL, gram, norm_of
 
 MOST_RANK = 512

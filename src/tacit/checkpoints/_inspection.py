@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from tacit._doors import door, number, whole
+from tacit._tensors import blocks
 from tacit.checkpoints._delta import Delta, delta
 from tacit.checkpoints._evaluation import Evaluation, evaluation
 from tacit.checkpoints._functional_rank import FunctionalRank, functional_rank_of
 from tacit.checkpoints._matrices import as_matrix, gate_counts, gate_names, layout_of
-from tacit.checkpoints._safetensors import blocks
 from tacit.checkpoints._spectrum import LEADING, Spectrum, norm_of, spectrum_of
 
 TOLERANCE = math.sqrt(0.1)

@@ -8,9 +8,8 @@ import numpy as np
 
 from tacit._errors import UsageError
 from tacit._files import FileKindError, refuse_link, write_atomically
+from tacit._tensors import Spec, write_tensors
 from tacit.checkpoints._factor_bank import FactorBank
-from tacit.checkpoints._header import Spec
-from tacit.checkpoints._safetensors import write_tensors
 
 _PREFIX, _WEIGHT = "base_model.model.", ".weight"
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from tacit._errors import UsageError, shown
 from tacit._files import parsed_json
+from tacit._tensors import NAMES, Spec, name_of
 from tacit._version import __version__
-from tacit.checkpoints._dtypes import NAMES, name_of
-from tacit.checkpoints._header import CheckpointError, Spec
+from tacit.checkpoints._files import CheckpointError
 from tacit.checkpoints._matrices import layout_of
 from tacit.checkpoints._starts import AbstractStart, start_from_dict
 

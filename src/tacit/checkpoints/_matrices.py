@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.checkpoints._header import Spec
+from tacit._tensors import Spec
 
 _RECURRENT = re.compile(r"hh|recurrent|rnn|lstm|gru|hidden", re.IGNORECASE)
 _STACKED = re.compile(r"ih|hh|input|recurrent|rnn|lstm|gru|hidden", re.IGNORECASE)

@@ -12,9 +12,10 @@ import numpy as np
 from tacit import models
 from tacit._doors import check_fields, number, whole
 from tacit._errors import UsageError, nearest, shown
+from tacit._tensors import Spec
 from tacit.checkpoints._digest import digest_of
 from tacit.checkpoints._dtypes import is_analysed, working
-from tacit.checkpoints._header import CheckpointError, Spec
+from tacit.checkpoints._files import CheckpointError
 from tacit.checkpoints._matrices import layout_of
 
 MOST_DRAWN = 1 << 29  # numbers of a start, all tensors together

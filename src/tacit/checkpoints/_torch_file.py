@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.checkpoints._dtypes import NAMES
-from tacit.checkpoints._header import CheckpointError
+from tacit._tensors import NAMES
+from tacit.checkpoints._files import CheckpointError
 
 _INNER = ("state_dict", "model_state_dict", "model")  # where training scripts put the weights
 
