@@ -31,6 +31,7 @@ from tacit.checkpoints import (
     save_checkpoint,
 )
 from tacit.checkpoints._files import tensor_file
+from tacit.checkpoints._starts import refuse_start_beyond
 from tacit.models import LSTM, StackedLSTM
 
 
@@ -234,6 +235,85 @@ def test_a_start_that_is_drawn_needs_no_file(start, tmp_path):
     before["a.weight"][0, 0] += 1
     with pytest.raises(CheckpointError, match=r"what is drawn for 'a.weight' has other bits"):
         compress(before, after, tmp_path / "no.safetensors", UniformRank(2), start=start)
+
+
+def small_file(path, shape, start, **changes):
+    """A compressed file in which nothing has changed: a few hundred bytes, whatever its shape."""
+    tensor = {"kind": "unchanged", "dtype": "F64", "shape": shape, "before": "0" * 32}
+    said = {"version": 1, "before": "", "start": start, "tensors": {"w": {**tensor, **changes}}}
+    header = {"__metadata__": {"tacit.checkpoint": json.dumps(said)}}
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text)
+
+
+def test_a_small_file_draws_no_large_start(tmp_path, monkeypatch):
+    """What is drawn is bounded by what is stored, and by the tensors that are restored."""
+    small, back = tmp_path / "small.safetensors", tmp_path / "back.safetensors"
+
+    def drawn(*_):
+        raise AssertionError("it was drawn")
+
+    monkeypatch.setattr(jax.random, "uniform", drawn)
+    monkeypatch.setattr(StackedLSTM, "random", drawn)
+    for shape in ([2**15, 2**14], [2**12, 2**12 + 1], [2**25]):
+        small_file(small, shape, {"kind": "uniform", "seed": 0})
+        assert small.stat().st_size < 400
+        with pytest.raises(CheckpointError, match=r"numbers is not drawn for 0 bytes"):
+            restore(small, back)
+    monkeypatch.undo()
+    width = {"width": 4096, "layers": 2, "inputs": 100}  # 200 million numbers
+    model = {"kind": "model", "model": "StackedLSTM", "seed": 0, "fold": [], "arguments": width,
+             "names": {"w": ".readout"}}  # fmt: skip
+    small_file(small, [3, 3], model)
+    with pytest.raises(ValueError, match=r"it has more than 16,777,216 numbers"):
+        restore(small, back)
+    small_file(small, [3, 3], {**model, "fold": [0] * 65})
+    with pytest.raises(CheckpointError, match="at most 64 whole numbers"):
+        restore(small, back)
+    assert not back.exists()
+
+
+def test_as_much_as_is_stored_allows_is_drawn(tmp_path):
+    """A matrix and its change at rank one: what compress writes is what restore takes."""
+    stored = 4 * 2 * 2048
+    refuse_start_beyond(0, [1 << 24])
+    refuse_start_beyond(stored, [stored << 12])
+    with pytest.raises(CheckpointError, match="give the start as a file"):
+        refuse_start_beyond(0, [1 << 24, 1])
+    with pytest.raises(CheckpointError, match="give the start as a file"):
+        refuse_start_beyond(stored, [stored << 12, 1])
+
+
+def test_compress_writes_no_start_that_restore_would_not_draw(tmp_path, monkeypatch):
+    monkeypatch.setattr("tacit.checkpoints._starts._DRAWN_FREELY", 100)
+    start, spec = NormalStart(0), {"w": Spec(np.dtype(np.float32), (30, 20))}
+    before = {"w": start.tensors(spec)("w")}
+    small = tmp_path / "small.safetensors"
+    with pytest.raises(CheckpointError, match="600 numbers is not drawn for 0 bytes"):
+        compress(before, before, small, UniformRank(1), start=start)
+    assert not small.exists()
+
+
+def test_other_bits_than_were_stored_are_an_error(pair, tmp_path):
+    """Of a tensor that is stored whole, and of one that has not changed: both are exact."""
+    small, back = tmp_path / "small.safetensors", tmp_path / "back.safetensors"
+    compress(*pair, small, UniformRank(2))
+    with open_checkpoint(small) as found:
+        tensors = {name: found.tensor(name) for name in found.specs}
+    with tensor_file(small) as file:
+        texts = dict(file.metadata)
+    damaged = {**tensors, "whole:up.bias": tensors["whole:up.bias"].copy()}
+    damaged["whole:up.bias"].view(np.uint8)[5] ^= 4
+    safetensors.numpy.save_file(damaged, small, texts)
+    with pytest.raises(CheckpointError, match=r"it is damaged: 'up.bias' has other bits"):
+        restore(small, back, pair[0])
+    said = json.loads(texts["tacit.checkpoint"])
+    said["tensors"]["steps"]["restored"] = "0" * 32
+    texts["tacit.checkpoint"] = json.dumps(said)
+    safetensors.numpy.save_file(tensors, small, texts)
+    with pytest.raises(CheckpointError, match=r"it is damaged: 'steps' has other bits"):
+        restore(small, back, pair[0])
+    assert not back.exists()
 
 
 def test_starts_have_the_spread_that_they_say():

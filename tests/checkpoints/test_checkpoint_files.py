@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 import tracemalloc
 
 import ml_dtypes
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from safetensors import SafetensorError
 
 from tacit._tensors._header import MOST_HEADER, parsed_header
-from tacit.checkpoints import CheckpointError, inspect, open_checkpoint, save_checkpoint
+from tacit.checkpoints import CheckpointError, delta, inspect, open_checkpoint, save_checkpoint
+from tacit.checkpoints._matrices import gate_counts
 
 KINDS = ("float64", "float32", "float16", "int64", "uint8", "bool")
 
@@ -52,6 +54,22 @@ def test_a_sharded_checkpoint_is_one(tmp_path, tensors):
     for source in (index, tmp_path):  # the folder has one index
         found = read(source)
         assert all(np.array_equal(found[name], after[name]) for name in after)
+
+
+def test_what_an_index_does_not_name_is_no_part_of_the_checkpoint(tmp_path):
+    save_checkpoint(tmp_path / "one.safetensors", {"w": np.zeros(2), "v": np.ones(2)})
+    save_checkpoint(tmp_path / "two.safetensors", {"u": np.zeros(2)})
+    index = tmp_path / "m.safetensors.index.json"
+    for weight_map, extra in (
+        ({"w": "one.safetensors", "u": "two.safetensors"}, "v"),
+        ({"w": "one.safetensors", "v": "one.safetensors"}, None),
+    ):
+        index.write_text(json.dumps({"weight_map": weight_map}))
+        if extra is None:  # a file that no name leads to is not looked at
+            assert set(read(index)) == {"w", "v"}
+            continue
+        with pytest.raises(CheckpointError, match=f"tensor '{extra}' is not in the index"):
+            open_checkpoint(index)
 
 
 @pytest.mark.parametrize(
@@ -230,6 +248,50 @@ def test_hostile_headers_take_little_memory(tmp_path, raw_file):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20 << 20
+
+
+@pytest.mark.parametrize(
+    "shape", [[2**61, 0], [2**61, 2**61, 0], [0, 2**49], [2**20, 0, 2**20, 2**20]]
+)
+def test_a_shape_that_no_array_can_have_is_one_sentence(tmp_path, raw_file, shape):
+    """Its product is zero, as is that of its offsets: only the lengths tell."""
+    path = raw_file(tmp_path / "w.safetensors", {"w": entry(shape, [0, 0])})
+    with pytest.raises(CheckpointError, match=r"tensor 'w' has the shape") as error:
+        inspect(path, path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "name"),
+    [("F32", [0], "layer.{}.w"), ("I32", [0], "n{}"), ("F32", [4, 1], "rnn{}.weight_hh"),
+     ("F32", [4, 1], "rnn.weight_hh{}")],
+    ids=["floats", "whole numbers", "gates", "gates of one stem"],
+)  # fmt: skip
+def test_twenty_thousand_tensors_are_inspected_in_linear_time(
+    tmp_path, raw_file, dtype, shape, name
+):
+    """Where each name is sought among all others, five times as many take 25 times as long."""
+    size, times = 4 * int(np.prod(shape)), []
+    for count in (4_000, 20_000):
+        header = {
+            name.format(n): entry(shape, [n * size, (n + 1) * size], dtype) for n in range(count)
+        }
+        path = raw_file(tmp_path / f"{count}.safetensors", header, bytes(size * count))
+        began = time.process_time()
+        with delta(path, path) as pair:
+            assert len([*pair, *pair.others]) == count
+            assert len(gate_counts(pair.specs, None)) in (0, count)
+            assert not any(other in pair for other in pair.others)
+        times.append(time.process_time() - began)
+    assert times[1] < 12 * times[0] + 0.5
+
+
+def test_whether_a_change_is_there_is_told_without_computing_it(tensors):
+    pair = delta(*tensors)
+    pair._part = None  # whatever computes a change calls it
+    assert "up.weight" in pair
+    assert "steps" not in pair
+    assert "gone" not in pair
 
 
 def test_what_is_not_a_regular_file(tmp_path):

@@ -262,3 +262,32 @@ def test_a_crafted_part_is_named_set_aside_and_computed_again(tacit):
     assert (
         "000000-first.safetensors is not whole (it is not a regular file): set aside" in done.stderr
     )
+
+
+def numbers_in(value, at=()):
+    """The places of all numbers in a record."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        yield at
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        yield from numbers_in(inner, (*at, key))
+    for key, inner in enumerate(value) if isinstance(value, list) else ():
+        yield from numbers_in(inner, (*at, key))
+
+
+def test_a_number_of_four_hundred_digits_breaks_no_report(tacit):
+    assert tacit("reproduce", "lamp.py", "--preset", "smoke").returncode == 0
+    folder, tried = tacit.folder / "results" / "mine" / "lamp", 0
+    for name in ("page.json", "claims.json", "run.json"):
+        whole = (folder / name).read_text()
+        for at in numbers_in(json.loads(whole)):
+            record = inner = json.loads(whole)
+            for key in at[:-1]:
+                inner = inner[key]
+            inner[at[-1]] = 10**400
+            (folder / name).write_text(json.dumps(record))
+            for command in (["report"], ["list"]):
+                done = tacit(*command)
+                assert done.returncode == 0, (name, at, done.stderr)
+            tried += 1
+        (folder / name).write_text(whole)
+    assert tried > 10

@@ -5,6 +5,8 @@ import json
 import math
 import subprocess
 import sys
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
@@ -362,6 +364,29 @@ class TestReplay:
             np.savez(file, **content)
         with pytest.raises(UsageError, match=r"cannot be read as an instance: .* no safetensors"):
             read_instance(path)
+
+    @pytest.mark.parametrize("kind", ["a bomb", "no arrays", "announced", "sparse", "texts"])
+    def test_hostile_files_are_one_sentence_at_little_cost(self, tmp_path, kind):
+        path = tmp_path / "kept.safetensors"
+        if kind == "sparse":
+            with path.open("wb") as file:
+                file.truncate(2**36)
+        elif kind == "announced":
+            path.write_bytes(encoded({"A": np.zeros(2)}, {}).replace(b"[2]", b"[%d]" % 2**40))
+        elif kind == "texts":
+            path.write_bytes(encoded({"A": np.zeros(2)}, {"instance": "[" * 100_000}))
+        else:
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("seed.txt", b"no array")
+                archive.writestr("field.A.npy", bytes(10 if kind == "no arrays" else 100_000_000))
+        tracemalloc.start()
+        try:
+            with pytest.raises(UsageError, match="cannot be read as an instance") as error:
+                read_instance(path)
+            assert tracemalloc.get_traced_memory()[1] < 20e6
+        finally:
+            tracemalloc.stop()
+        assert "\n" not in str(error.value)
 
     def test_a_cut_file_is_refused(self, kept):
         kept.write_bytes(kept.read_bytes()[:-40])

@@ -152,6 +152,8 @@ def compress(
                 choice.evaluations += 2
             stored = {name: _stored(bank, name, choice, digests[name]) for name in pair.specs}
             manifest = Manifest(stored, Path(pair.before.name).name, drawn)
+            if drawn is not None:
+                manifest.refuse_large_start()
             parts = {
                 key: spec for name, one in stored.items() for key, spec in one.parts(name).items()
             }

@@ -72,10 +72,10 @@ class FactorBank:
         self._tolerance, self._rank = tolerance, rank
         self.factored: dict[str, Factors] = {}
         self.whole: list[str] = []
-        self.unchanged: list[str] = []
+        self.unchanged: set[str] = set()
         for name, spec in pair.specs.items():
             if not pair.is_changed(name):
-                self.unchanged.append(name)
+                self.unchanged.add(name)
                 continue
             layout = layout_of(spec.shape)
             made = None

@@ -148,7 +148,7 @@ def inspected(
 ) -> Inspection:
     """`inspect` of checkpoints that are open."""
     stacked = gate_counts(pair.specs, gates)
-    unchanged = tuple(name for name in pair.specs if not pair.is_changed(name))
+    unchanged = dict.fromkeys(name for name in pair.specs if not pair.is_changed(name))
     found = [_tensor(pair, name, stacked.get(name, 1), leading) for name in pair]
     total = sum(one.norm**2 for one in found if one.is_finite)
     tensors = sorted((_shared(one, total) for one in found), key=lambda one: -one.share)
@@ -159,7 +159,7 @@ def inspected(
         pair.before.name,
         pair.after.name,
         tuple(tensors),
-        unchanged,
+        tuple(unchanged),
         tuple(name for name in pair.others if name not in unchanged),
         pair.mismatches,
         functional,

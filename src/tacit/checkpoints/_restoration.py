@@ -150,6 +150,7 @@ def _is_same(start: Checkpoint, name: str, one: Stored) -> bool:
 
 def _drawn_start(manifest: Manifest, specs: Mapping[str, Spec]) -> Source:
     assert manifest.start is not None
+    manifest.refuse_large_start()
     tensors = manifest.start.tensors(specs)
 
     def source(name: str) -> Callable[[int, int], np.ndarray]:
