@@ -2,8 +2,10 @@
 
 import json
 import os
+import sys
 import time
 import tracemalloc
+import types
 
 import ml_dtypes
 import numpy as np
@@ -309,14 +311,30 @@ def test_what_is_not_a_regular_file(tmp_path):
         open_checkpoint({"w": np.ones(2, complex)})
 
 
-def test_a_file_of_pytorch_says_what_it_needs(tmp_path):
-    pytest.importorskip("torch")
+def test_a_file_of_pytorch_says_what_it_needs(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)  # as where it is not installed
     path = tmp_path / "w.pt"
     path.write_bytes(b"\x80\x02cos\nsystem\n(S'touch pwned'\ntR.")
-    with pytest.raises(CheckpointError) as error:
+    with pytest.raises(CheckpointError, match="of PyTorch's, which is not installed") as error:
         open_checkpoint(path)
     assert "\n" not in str(error.value)
-    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.parametrize("version", ["2.5.1", "2.5.1+cu121", "1.13.0", "2.0", "2.6.0", "2.10.0"])
+def test_an_older_pytorch_reads_no_file(tmp_path, monkeypatch, version):
+    """Before 2.6 a file could run code in spite of weights_only; 2.10 is not older than 2.6."""
+
+    def load(*args, **kwargs):
+        raise ValueError("it was asked to load")
+
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(__version__=version, load=load))
+    path = tmp_path / "w.pt"
+    path.write_bytes(b"weights")
+    taken = version in ("2.6.0", "2.10.0")
+    words = "it was asked to load" if taken else r"PyTorch .* cannot be relied on: install 2\.6"
+    with pytest.raises(CheckpointError, match=words) as error:
+        open_checkpoint(path)
+    assert "\n" not in str(error.value)
 
 
 def test_an_output_is_kept_unless_it_is_forced(tmp_path):
