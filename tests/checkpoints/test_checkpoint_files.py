@@ -158,6 +158,8 @@ def test_a_header_that_lies_is_one_sentence(tmp_path, raw_file, header, words):
         (b"1234567", "too few"),
         (b"\x80\x02}q\x00.xxxxxxxxxxxx", "no safetensors file"),
         (bytes([200, 0, 0, 0, 0, 0, 0, 0]) + b"{}", "cut off"),
+        (bytes([3, 0, 0, 0, 0, 0, 0, 0]) + b"{}", "should have 3 bytes, but the file has 10"),
+        (bytes([1, 0, 0, 0, 0, 0, 0, 0]) + b"{}", "should have 1 bytes"),
         (bytes([255] * 8) + b"{}", f"at most {MOST_HEADER:,}"),
     ],
 )
