@@ -367,3 +367,14 @@ def test_mismatches_are_listed(tensors):
         "'gone' is in the first only",
         "'new' is in the second only",
     )
+    with delta(before, after) as pair:
+        assert set(pair.specs) == {"rnn.weight_hh_l0", "conv.weight", "steps"}
+
+
+def test_a_folder_of_two_files_names_neither(tmp_path):
+    for name in ("one", "two"):
+        save_checkpoint(tmp_path / f"{name}.safetensors", {"w": np.zeros(2)})
+    with pytest.raises(CheckpointError, match="without exactly one index or safetensors file"):
+        open_checkpoint(tmp_path)
+    (tmp_path / "two.safetensors").unlink()
+    assert set(read(tmp_path)) == {"w"}

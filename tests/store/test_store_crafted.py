@@ -272,6 +272,12 @@ def test_lists_without_bounds_are_not_read(text):
         parsed_json(text)
 
 
+def test_a_whole_number_that_no_float_holds_is_not_read():
+    assert parsed_json(b"[1" + b"0" * 99 + b"]") == [10**99]
+    with pytest.raises(ValueError, match="a whole number of 101 digits"):
+        parsed_json(b"[1" + b"0" * 100 + b"]")
+
+
 def test_members_that_lie_inside_each_other_are_not_read(store):
     """Each is whole and within the file; together they are larger than it."""
     inner = crafted.zipped([("inner.npy", np.ones(2000))])
