@@ -1,5 +1,6 @@
 """Arrays by name: what is written comes back, the public package reads it, damage is noticed."""
 
+import hashlib
 import io
 import json
 import struct
@@ -173,3 +174,58 @@ def test_a_hundred_thousand_arrays_are_read():
     names = [f"n{place}" for place in range(100_000)]
     found, _ = read(encoded(dict.fromkeys(names, np.zeros(0)), {}))
     assert [*found] == names
+
+
+def digested(data):
+    """The bytes with the digest that belongs to them, as the docstring of the room says it."""
+    begin = data.index(b'"digest":"') + 10
+    before, after = data[:begin], data[begin + 64 :]
+    return before + hashlib.blake2b(before + after, digest_size=32).hexdigest().encode() + after
+
+
+@pytest.mark.parametrize(
+    ("array", "place", "byte", "words"),
+    [
+        (np.array([True, False]), -8, 1, None),
+        (np.array([True, False]), -8, 2, "holds truth values that are none"),
+        (np.array([True, False]), -7, 255, "holds truth values that are none"),
+        (np.array(["a"]), -8, 98, None),
+        (np.array(["aé"]), -7, 0xD7, None),  # the last before the halves
+        (np.array(["aé"]), -7, 0xD8, "holds words with characters that are none"),
+        (np.array(["aé"]), -7, 0xDF, "holds words with characters that are none"),
+        (np.array(["aé"]), -7, 0xE0, None),  # the first behind them
+        (np.array(["aé"]), -6, 0x10, None),  # the last plane
+        (np.array(["aé"]), -6, 0x11, "holds words with characters that are none"),
+    ],
+)
+def test_what_is_no_truth_and_no_character_is_refused_under_a_valid_digest(
+    array, place, byte, words
+):
+    data = bytearray(encoded({"x": array, "y": np.zeros(0)}, {}))
+    at = len(data) - array.view(np.uint8).size + (place + 8)
+    data[at] = byte
+    changed = digested(bytes(data))
+    if words is None:
+        assert read(changed)[0]["x"].shape == array.shape
+    else:
+        with pytest.raises(RefusedError, match=words):
+            read(changed)
+
+
+@pytest.mark.parametrize(
+    ("said", "there"),
+    [
+        ('{\\"x\\": \\"<U2\\"}', '{\\"x\\": \\"<U1\\"}'),
+        ('{\\"x\\": \\"<U2\\"}', '{\\"x\\": \\"<U3\\"}'),
+        ('{\\"x\\": \\"<U2\\"}', '{\\"x\\": \\"<c8\\"}'),
+        ('{\\"x\\": \\"<U2\\"}', '{\\"y\\": \\"<U2\\"}'),
+        ('{\\"x\\": \\"<U2\\"}', '{\\"x\\": \\"|O8\\"}'),
+        ('{\\"x\\": \\"<U2\\"}', '[\\"x\\", \\"<U2\\"]'),
+    ],
+)
+def test_dtypes_that_do_not_fit_are_refused_under_a_valid_digest(said, there):
+    data = encoded({"x": np.array(["ab"])}, {})
+    assert data.count(said.encode()) == 1
+    with pytest.raises(RefusedError, match=r"cannot have the dtype|not those of its arrays"):
+        read(digested(data.replace(said.encode(), there.encode())))
+    assert read(digested(data))[0]["x"].tolist() == ["ab"]
