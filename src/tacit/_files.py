@@ -26,6 +26,7 @@ _STALE_SECONDS = 24 * 3600.0
 # What a reader of JSON makes of a few bytes each: 64 MB of brackets would take gigabytes.
 _MOST_LISTS = 400_000  # and mappings
 _MOST_ENTRIES = 4_000_000
+_MOST_DIGITS = 100  # of a whole number: Python reads more, and no float holds them
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 HELD_ELSEWHERE = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES})
 
@@ -91,9 +92,15 @@ def parsed_json(data: bytes, *, unique: bool = False) -> Any:
     if data.count(b"[") + data.count(b"{") > _MOST_LISTS or data.count(b",") > _MOST_ENTRIES:
         raise ValueError("it has too many lists or entries")
     try:
-        return json.loads(data, object_pairs_hook=_unique if unique else None)
+        return json.loads(data, object_pairs_hook=_unique if unique else None, parse_int=_bounded)
     except RecursionError:
         raise ValueError("its lists are too deep") from None
+
+
+def _bounded(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"it has a whole number of {len(digits):,} digits")
+    return int(digits)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 import json
 import os
+import sys
+import time
 import tracemalloc
+import types
 
 import ml_dtypes
 import numpy as np
@@ -12,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import SafetensorError
 
-from tacit.checkpoints import CheckpointError, inspect, open_checkpoint, save_checkpoint
-from tacit.checkpoints._header import MOST_HEADER, parsed_header
+from tacit._tensors._header import MOST_HEADER, parsed_header
+from tacit.checkpoints import CheckpointError, delta, inspect, open_checkpoint, save_checkpoint
+from tacit.checkpoints._matrices import gate_counts
 
 KINDS = ("float64", "float32", "float16", "int64", "uint8", "bool")
 
@@ -54,12 +58,29 @@ def test_a_sharded_checkpoint_is_one(tmp_path, tensors):
         assert all(np.array_equal(found[name], after[name]) for name in after)
 
 
+def test_what_an_index_does_not_name_is_no_part_of_the_checkpoint(tmp_path):
+    save_checkpoint(tmp_path / "one.safetensors", {"w": np.zeros(2), "v": np.ones(2)})
+    save_checkpoint(tmp_path / "two.safetensors", {"u": np.zeros(2)})
+    index = tmp_path / "m.safetensors.index.json"
+    for weight_map, extra in (
+        ({"w": "one.safetensors", "u": "two.safetensors"}, "v"),
+        ({"w": "one.safetensors", "v": "one.safetensors"}, None),
+    ):
+        index.write_text(json.dumps({"weight_map": weight_map}))
+        if extra is None:  # a file that no name leads to is not looked at
+            assert set(read(index)) == {"w", "v"}
+            continue
+        with pytest.raises(CheckpointError, match=f"tensor '{extra}' is not in the index"):
+            open_checkpoint(index)
+
+
 @pytest.mark.parametrize(
     ("index", "words"),
     [
         ({"weight_map": {"w": "../secret.safetensors"}}, "not beside it"),
         ({"weight_map": {"w": "/etc/passwd"}}, "not beside it"),
         ({"weight_map": {"w": 3}}, "not beside it"),
+        ({"weight_map": {"w": "a\0b"}}, "not beside it"),
         ({"weight_map": {}}, "weight_map is empty"),
         ({"weight_map": {"w": "gone.safetensors"}}, "is not there"),
         ({"weight_map": {"other": "one.safetensors"}}, "has no tensor 'other'"),
@@ -83,12 +104,14 @@ def entry(shape=(2,), offsets=(0, 8), dtype="F32"):
     ("header", "words"),
     [
         ({"w": entry()}, None),
-        ({"w": entry(shape=[2**40, 2**40])}, "other than the 8 bytes"),
+        ({"w": entry(shape=[2**20, 2**20])}, "other than the 8 bytes"),
+        ({"w": entry(shape=[2**61, 0], offsets=(0, 0))}, "has the shape"),
+        ({"w": entry(shape=[2**61, 2**61, 0], offsets=(0, 0))}, "has the shape"),
         ({"w": entry(shape=[3])}, "other than the 8 bytes"),
         ({"w": entry(shape=[-2])}, "has the shape"),
         ({"w": entry(shape=[2.0])}, "has the shape"),
         ({"w": entry(shape=[True, 2])}, "has the shape"),
-        ({"w": entry(shape=[1] * 9)}, "has the shape"),
+        ({"w": entry(shape=[1] * 33)}, "has the shape"),
         ({"w": entry(offsets=[0, 80])}, "lies at"),
         ({"w": entry(offsets=[8, 0])}, "lies at"),
         ({"w": entry(offsets=[-8, 0])}, "lies at"),
@@ -135,6 +158,8 @@ def test_a_header_that_lies_is_one_sentence(tmp_path, raw_file, header, words):
         (b"1234567", "too few"),
         (b"\x80\x02}q\x00.xxxxxxxxxxxx", "no safetensors file"),
         (bytes([200, 0, 0, 0, 0, 0, 0, 0]) + b"{}", "cut off"),
+        (bytes([3, 0, 0, 0, 0, 0, 0, 0]) + b"{}", "should have 3 bytes, but the file has 10"),
+        (bytes([1, 0, 0, 0, 0, 0, 0, 0]) + b"{}", "should have 1 bytes"),
         (bytes([255] * 8) + b"{}", f"at most {MOST_HEADER:,}"),
     ],
 )
@@ -180,7 +205,7 @@ def test_no_header_does_anything_but_be_taken_or_refused(header, size):
     """What is taken is what the safetensors package takes too, with the same shapes."""
     text = json.dumps(header).encode()
     try:
-        specs, _ = parsed_header(text, size, "it")
+        specs, _ = parsed_header(text, size, CheckpointError)
     except CheckpointError:
         return
     assert sum(spec.bytes for spec in specs.values()) == size
@@ -229,6 +254,50 @@ def test_hostile_headers_take_little_memory(tmp_path, raw_file):
     assert peak < 20 << 20
 
 
+@pytest.mark.parametrize(
+    "shape", [[2**61, 0], [2**61, 2**61, 0], [0, 2**49], [2**20, 0, 2**20, 2**20]]
+)
+def test_a_shape_that_no_array_can_have_is_one_sentence(tmp_path, raw_file, shape):
+    """Its product is zero, as is that of its offsets: only the lengths tell."""
+    path = raw_file(tmp_path / "w.safetensors", {"w": entry(shape, [0, 0])})
+    with pytest.raises(CheckpointError, match=r"tensor 'w' has the shape") as error:
+        inspect(path, path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "name"),
+    [("F32", [0], "layer.{}.w"), ("I32", [0], "n{}"), ("F32", [4, 1], "rnn{}.weight_hh"),
+     ("F32", [4, 1], "rnn.weight_hh{}")],
+    ids=["floats", "whole numbers", "gates", "gates of one stem"],
+)  # fmt: skip
+def test_twenty_thousand_tensors_are_inspected_in_linear_time(
+    tmp_path, raw_file, dtype, shape, name
+):
+    """Where each name is sought among all others, five times as many take 25 times as long."""
+    size, times = 4 * int(np.prod(shape)), []
+    for count in (4_000, 20_000):
+        header = {
+            name.format(n): entry(shape, [n * size, (n + 1) * size], dtype) for n in range(count)
+        }
+        path = raw_file(tmp_path / f"{count}.safetensors", header, bytes(size * count))
+        began = time.process_time()
+        with delta(path, path) as pair:
+            assert len([*pair, *pair.others]) == count
+            assert len(gate_counts(pair.specs, None)) in (0, count)
+            assert not any(other in pair for other in pair.others)
+        times.append(time.process_time() - began)
+    assert times[1] < 12 * times[0] + 0.5
+
+
+def test_whether_a_change_is_there_is_told_without_computing_it(tensors):
+    pair = delta(*tensors)
+    pair._part = None  # whatever computes a change calls it
+    assert "up.weight" in pair
+    assert "steps" not in pair
+    assert "gone" not in pair
+
+
 def test_what_is_not_a_regular_file(tmp_path):
     fifo = tmp_path / "w.safetensors"
     os.mkfifo(fifo)
@@ -244,14 +313,30 @@ def test_what_is_not_a_regular_file(tmp_path):
         open_checkpoint({"w": np.ones(2, complex)})
 
 
-def test_a_file_of_pytorch_says_what_it_needs(tmp_path):
-    pytest.importorskip("jax")
+def test_a_file_of_pytorch_says_what_it_needs(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)  # as where it is not installed
     path = tmp_path / "w.pt"
     path.write_bytes(b"\x80\x02cos\nsystem\n(S'touch pwned'\ntR.")
-    with pytest.raises(CheckpointError) as error:
+    with pytest.raises(CheckpointError, match="of PyTorch's, which is not installed") as error:
         open_checkpoint(path)
     assert "\n" not in str(error.value)
-    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.parametrize("version", ["2.5.1", "2.5.1+cu121", "1.13.0", "2.0", "2.6.0", "2.10.0"])
+def test_an_older_pytorch_reads_no_file(tmp_path, monkeypatch, version):
+    """Before 2.6 a file could run code in spite of weights_only; 2.10 is not older than 2.6."""
+
+    def load(*args, **kwargs):
+        raise ValueError("it was asked to load")
+
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(__version__=version, load=load))
+    path = tmp_path / "w.pt"
+    path.write_bytes(b"weights")
+    taken = version in ("2.6.0", "2.10.0")
+    words = "it was asked to load" if taken else r"PyTorch .* cannot be relied on: install 2\.6"
+    with pytest.raises(CheckpointError, match=words) as error:
+        open_checkpoint(path)
+    assert "\n" not in str(error.value)
 
 
 def test_an_output_is_kept_unless_it_is_forced(tmp_path):
@@ -282,3 +367,14 @@ def test_mismatches_are_listed(tensors):
         "'gone' is in the first only",
         "'new' is in the second only",
     )
+    with delta(before, after) as pair:
+        assert set(pair.specs) == {"rnn.weight_hh_l0", "conv.weight", "steps"}
+
+
+def test_a_folder_of_two_files_names_neither(tmp_path):
+    for name in ("one", "two"):
+        save_checkpoint(tmp_path / f"{name}.safetensors", {"w": np.zeros(2)})
+    with pytest.raises(CheckpointError, match="without exactly one index or safetensors file"):
+        open_checkpoint(tmp_path)
+    (tmp_path / "two.safetensors").unlink()
+    assert set(read(tmp_path)) == {"w"}

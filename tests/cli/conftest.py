@@ -109,7 +109,7 @@ class Tacit:
             time.sleep(0.02)
 
     def parts(self) -> list[Path]:
-        return sorted((self.folder / "results").glob("*/*/store/parts/*.npz"))
+        return sorted((self.folder / "results").glob("*/*/store/parts/*.safetensors"))
 
     def interrupt(self, process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
         """Ctrl-C, as a terminal sends it: to the whole process group."""

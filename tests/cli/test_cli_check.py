@@ -22,8 +22,8 @@ def made(tmp_path_factory):
     try:
         assert run(SMOKE) == 0
         assert run([*SMOKE, "--fresh"]) == 0
-        (part,) = (folder / "results/mine/lamp/store/parts").glob("*.npz")
-        (part.parent / "000002-bad.npz").write_bytes(part.read_bytes()[:-1])
+        (part,) = (folder / "results/mine/lamp/store/parts").glob("*.safetensors")
+        (part.parent / "000002-bad.safetensors").write_bytes(part.read_bytes()[:-1])
         assert run(SMOKE) == 0
     finally:
         os.chdir(from_here)
@@ -66,11 +66,11 @@ def test_a_whole_store_is_whole(tacit, store):
 
 
 def harms(store):
-    (part,) = (store / "parts").glob("*.npz")
+    (part,) = (store / "parts").glob("*.safetensors")
     zarr = store / "results.zarr" / "burnt" / "0.0.0"
     yield (
-        "000002-bad.npz is not whole",
-        lambda: (store / "parts" / "000002-bad.npz").write_bytes(part.read_bytes()[:-1]),
+        "000002-bad.safetensors is not whole",
+        lambda: (store / "parts" / "000002-bad.safetensors").write_bytes(part.read_bytes()[:-1]),
     )
     yield "results.zarr is not the image", lambda: zarr.write_bytes(zarr.read_bytes()[:-1])
     yield "results.zarr is not there", lambda: shutil.rmtree(store / "results.zarr")
@@ -101,11 +101,11 @@ def test_what_is_not_whole_is_said_and_mended(tacit, store):
 
 def test_what_is_left_is_not_called_mended(tacit, store):
     (store / "plan.json").write_text("{")
-    (store / "parts" / "000002-bad.npz").write_bytes(b"bad")
+    (store / "parts" / "000002-bad.safetensors").write_bytes(b"bad")
     code, record = check(tacit, "--repair")
     assert (code, record["repaired"]) == (1, False)
     mended = {one["what"].partition(" ")[0]: one["mended"] for one in record["findings"]}
-    assert mended == {"000002-bad.npz": True, "results/mine/lamp/store/plan.json": False}
+    assert mended == {"000002-bad.safetensors": True, "results/mine/lamp/store/plan.json": False}
     assert "left: the next run writes it anew" in tacit("check", "--repair").stdout
 
 

@@ -76,8 +76,8 @@ def test_a_run(folder, capsys):
 
 
 def test_a_start_as_a_seed(folder, capsys):
+    from tacit._tensors import Spec
     from tacit.checkpoints import NormalStart
-    from tacit.checkpoints._header import Spec
 
     spec = Spec(np.dtype(np.float32), (30, 20))
     start = NormalStart(5, 0.5).tensors({"w": spec})("w")

@@ -92,9 +92,9 @@ def test_the_same_pattern_holds_in_python(tmp_path):
 def test_commands_that_read_write_nothing(tacit):
     store = received(tacit)
     (part,) = (store / "parts").iterdir()
-    (store / "parts" / "000002-bad.npz").write_bytes(part.read_bytes()[:-1])
-    (store / "parts" / ".000003-x.npz.aaaaaaaaaaaa.tmp").write_text("of a killed writer")
-    os.utime(store / "parts" / ".000003-x.npz.aaaaaaaaaaaa.tmp", (0, 0))
+    (store / "parts" / "000002-bad.safetensors").write_bytes(part.read_bytes()[:-1])
+    (store / "parts" / ".000003-x.safetensors.aaaaaaaaaaaa.tmp").write_text("of a killed writer")
+    os.utime(store / "parts" / ".000003-x.safetensors.aaaaaaaaaaaa.tmp", (0, 0))
     (store / "failures").mkdir()
     (store / "failures" / "000001-bad.json").write_text("{")
     (store / "reserved").mkdir(exist_ok=True)
@@ -105,7 +105,7 @@ def test_commands_that_read_write_nothing(tacit):
     before = tree(tacit.folder)
     done = tacit("status", "foreign")
     assert done.returncode == 0, done.stderr
-    assert "000002-bad.npz is not whole" in done.stdout
+    assert "000002-bad.safetensors is not whole" in done.stdout
     assert tacit("status", "lamp.py", "--results", "foreign").returncode == 0
     assert tacit("list", "--results", "foreign").returncode == 0
     stored_run("lamp.py", preset="smoke", results="foreign")
@@ -244,19 +244,50 @@ def test_a_manifest_or_plan_that_is_no_file_is_said(tacit, make):
 
 def test_a_crafted_part_is_named_set_aside_and_computed_again(tacit):
     store = received(tacit)
-    (part,) = (store / "parts").glob("*.npz")
-    bad = store / "parts" / "000002-crafted.npz"
+    (part,) = (store / "parts").glob("*.safetensors")
+    bad = store / "parts" / "000002-crafted.safetensors"
     os.mkfifo(bad)
     words = tacit("status", "foreign").stdout
-    assert "000002-crafted.npz is not whole (it is not a regular file)" in words
+    assert "000002-crafted.safetensors is not whole (it is not a regular file)" in words
     bad.unlink()
     bad.write_bytes(bytes(64))
     done = tacit("merge", "foreign")
     assert done.returncode == 0
-    assert "000002-crafted.npz is not whole (it is damaged" in done.stdout
+    assert "000002-crafted.safetensors is not whole (its header should have 0 bytes" in done.stdout
     assert [p.name for p in tacit.parts()] == [part.name]
     bad.unlink()
-    os.mkfifo(tacit.parts()[0].with_name("000000-first.npz"))
+    os.mkfifo(tacit.parts()[0].with_name("000000-first.safetensors"))
     done = tacit("reproduce", "lamp.py", "--preset", "smoke")
     assert done.returncode == 0
-    assert "000000-first.npz is not whole (it is not a regular file): set aside" in done.stderr
+    assert (
+        "000000-first.safetensors is not whole (it is not a regular file): set aside" in done.stderr
+    )
+
+
+def numbers_in(value, at=()):
+    """The places of all numbers in a record."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        yield at
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        yield from numbers_in(inner, (*at, key))
+    for key, inner in enumerate(value) if isinstance(value, list) else ():
+        yield from numbers_in(inner, (*at, key))
+
+
+def test_a_number_of_four_hundred_digits_breaks_no_report(tacit):
+    assert tacit("reproduce", "lamp.py", "--preset", "smoke").returncode == 0
+    folder, tried = tacit.folder / "results" / "mine" / "lamp", 0
+    for name in ("page.json", "claims.json", "run.json"):
+        whole = (folder / name).read_text()
+        for at in numbers_in(json.loads(whole)):
+            record = inner = json.loads(whole)
+            for key in at[:-1]:
+                inner = inner[key]
+            inner[at[-1]] = 10**400
+            (folder / name).write_text(json.dumps(record))
+            for command in (["report"], ["list"]):
+                done = tacit(*command)
+                assert done.returncode == 0, (name, at, done.stderr)
+            tried += 1
+        (folder / name).write_text(whole)
+    assert tried > 10

@@ -77,7 +77,7 @@ def test_wrong_use_is_one_sentence_and_exit_2(tacit):
     (tacit.folder / "empty").mkdir()
     (tacit.folder / "damaged").mkdir()
     (tacit.folder / "damaged" / "store.json").write_text("{")
-    before = sorted(tacit.folder.rglob("*.npz"))
+    before = sorted(tacit.folder.rglob("*.safetensors"))
     for arguments, words in [
         (["status", "nothing"], "experiment: 'nothing' is not known"),
         (["status", "empty"], "empty holds no store"),
@@ -102,7 +102,7 @@ def test_wrong_use_is_one_sentence_and_exit_2(tacit):
         assert done.stderr.startswith("tacit: ")
         assert done.stderr.strip().count("\n") == 0
         assert done.stdout == ""
-    assert sorted(tacit.folder.rglob("*.npz")) == before  # nothing was taken
+    assert sorted(tacit.folder.rglob("*.safetensors")) == before  # nothing was taken
     assert not (tacit.folder / "all").exists()
 
 

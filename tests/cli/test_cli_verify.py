@@ -124,11 +124,11 @@ def test_sharpness_is_written_and_measured(tacit):
         (["memoryless", "--instances", "0"], "instances: received 0"),
         (["memoryless", "--instances", "few"], "received 'few', allowed is an integer"),
         (["memoryless", "--seed", "-1"], "seed: received -1"),
-        (["--replay", "none.npz"], "there is no file 'none.npz'"),
+        (["--replay", "none.safetensors"], "there is no file 'none.safetensors'"),
         (["--replay", "lamp.py"], "cannot be read as an instance"),
         (["--replay", "."], "there is no file '.'"),
-        (["--replay", "none.npz", "memoryless"], "--replay: it stands alone"),
-        (["--errata", "x.md", "--replay", "y.npz"], "it stands alone"),
+        (["--replay", "none.safetensors", "memoryless"], "--replay: it stands alone"),
+        (["--errata", "x.md", "--replay", "y.safetensors"], "it stands alone"),
         (["--sharpness", "x.md", "memoryless"], "it stands alone"),
         (["--sharpness", "x.txt"], "allowed is a file that ends in .md or in .json"),
         (["--sharpness", "lamp.json", "memoryless/none"], "'memoryless/none' is not known"),
@@ -146,7 +146,7 @@ def test_an_instance_that_breaks_a_hypothesis_is_wrong_use(tacit):
     (made,) = find_statements("memoryless/theorem4.1")
     instance = draw_instance(made, 0, 0)
     fields = {**instance.fields, "length": 1}
-    path = type(instance)(made.id, 0, 0, "", fields).save(tacit.folder / "kept.npz")
+    path = type(instance)(made.id, 0, 0, "", fields).save(tacit.folder / "kept.safetensors")
     done = tacit("verify", "--replay", str(path))
     assert done.returncode == 2
     assert "breaks the hypothesis 'k > d'" in done.stderr

@@ -108,7 +108,9 @@ def test_a_full_disk_is_a_sentence_and_the_rest_comes_later(tacit):
     full = limited(*size)
     assert full.returncode == 1
     assert full.stderr.count("\n") == 1
-    assert re.match(r"tacit: .*\.npz could not be written: File too large; what was", full.stderr)
+    assert re.match(
+        r"tacit: .*\.safetensors could not be written: File too large; what was", full.stderr
+    )
     assert "free some space, then the same command goes on from there" in full.stderr
     assert dataset(tacit).equals(before)  # readable as before
     assert list((tacit.folder / "results" / "mine" / "lamp" / "store").rglob("*.tmp")) == []

@@ -1,5 +1,11 @@
 """Problems with a state and with steps that count, and descents that go on from a checkpoint."""
 
+import io
+import os
+import struct
+import tracemalloc
+import zipfile
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,9 +13,11 @@ import numpy as np
 import optax
 import pytest
 
+from tacit._tensors import encoded
 from tacit.descent import Checkpoint, Lanes, Record, Stop, cosine, descend
 from tacit.descent import _loop as loop
 from tacit.descent import _plan as plan
+from tacit.descent._checkpoint import Keeper
 
 
 class Averaging(eqx.Module):
@@ -96,7 +104,7 @@ class KilledError(Exception):
 @pytest.mark.parametrize("lanes", [2, 300], ids=["two", "many, with empty rows behind them"])
 def test_a_killed_descent_goes_on_where_it_was(tmp_path, monkeypatch, lanes):
     monkeypatch.setattr(plan, "FIRST", 8)
-    path, segments = tmp_path / "deep" / "run.npz", loop.run_segment
+    path, segments = tmp_path / "deep" / "run.safetensors", loop.run_segment
     whole, count = run(None, lanes=lanes), 0
 
     def some(*args):
@@ -127,9 +135,80 @@ def test_a_killed_descent_goes_on_where_it_was(tmp_path, monkeypatch, lanes):
     jax.tree.map(np.testing.assert_array_equal, again.model.tree, whole.model.tree)
 
 
+def bomb(path):
+    """An archive of a few hundred kilobytes that unpacks to 200 MB."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(
+            header, {"descr": "|u1", "fortran_order": False, "shape": (200_000_000,)}
+        )
+        archive.writestr("owner.npy", header.getvalue() + bytes(200_000_000))
+
+
+def of_an_unknown_method(path):
+    """One bit of an archive's directory flipped: it cannot be unpacked."""
+    np.savez(path.with_suffix(".npz"), owner=np.array("me"))
+    data = bytearray(path.with_suffix(".npz").read_bytes())
+    data[data.index(b"PK\x01\x02") + 10] = 99
+    path.write_bytes(data)
+
+
+def announces(path):
+    """A header of 64 GB, in an archive and in a file of now."""
+    head = repr({"descr": "<f8", "fortran_order": False, "shape": (2**33,)}).encode() + b"\n"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("owner.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
+
+
+def lies(path):
+    made = encoded({"owner": np.zeros(8)}, {"owner": "me"})
+    path.write_bytes(made.replace(b"[8]", b"[9]"))
+
+
+def sparse(path):
+    with path.open("wb") as file:
+        file.write(encoded({}, {"owner": "me"}))
+        file.truncate(2**36)
+
+
+def of_a_flipped_bit(path):
+    data = bytearray(encoded({"x": np.arange(8.0)}, {"owner": "me"}))
+    data[-3] ^= 1
+    path.write_bytes(data)
+
+
+def a_pipe(path):
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize(
+    "harm", [bomb, of_an_unknown_method, announces, lies, sparse, of_a_flipped_bit, a_pipe]
+)
+def test_a_damaged_or_hostile_checkpoint_is_passed_over_at_little_cost(tmp_path, harm):
+    path = tmp_path / "run.safetensors"
+    harm(path)
+    tracemalloc.start()
+    try:
+        assert Keeper(Checkpoint(path), "me").load() is None
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_is_kept_comes_back(tmp_path):
+    path = tmp_path / "deep" / "run.safetensors"
+    arrays = {"lanes/0": np.asfortranarray(np.eye(2, 3)), "clock": np.asarray(7)}
+    Keeper(Checkpoint(path), "me").save(arrays)
+    found = Keeper(Checkpoint(path), "me").load()
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found[name], array)
+    assert Keeper(Checkpoint(path), "you").load() is None
+
+
 @pytest.mark.parametrize("content", [b"", b"no archive", None])
 def test_what_is_not_its_checkpoint_is_passed_over(tmp_path, content):
-    path = tmp_path / "run.npz"
+    path = tmp_path / "run.safetensors"
     if content is None:  # that of another descent
         descend(start(3), Drawn(), METHOD, stop=Stop(4), key=jax.random.key(1),
                 checkpoint=Checkpoint(path, seconds=0))  # fmt: skip
@@ -141,7 +220,7 @@ def test_what_is_not_its_checkpoint_is_passed_over(tmp_path, content):
 
 def test_wrong_numbers_are_named(tmp_path):
     with pytest.raises(ValueError, match="seconds: received -1"):
-        Checkpoint(tmp_path / "a.npz", seconds=-1)
+        Checkpoint(tmp_path / "a.safetensors", seconds=-1)
     with pytest.raises(ValueError, match="steps: received 0"):
         cosine(0.1, 0)
 

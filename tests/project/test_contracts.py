@@ -28,12 +28,13 @@ LOWEST = {
     "_types", "_errors", "_files", "_version", "_notebook", "_signatures", "_phases",
     "_own_modules", "_light_programs",
 }  # fmt: skip
-BASE = LOWEST | {"_doors", "_progress_bar"}
+BASE = LOWEST | {"_doors", "_progress_bar", "_tensors"}
 TOP = {"reproduction", "estimators", "checkpoints", "site", "explore"}
 ARROWS = {
     **{name: set() for name in LOWEST},
     "_doors": LOWEST,
     "_progress_bar": LOWEST,
+    "_tensors": LOWEST,
     "measures": BASE,
     "theory": BASE | {"measures"},
     "models": BASE | {"measures"},

@@ -102,7 +102,7 @@ def test_killed_twice_it_equals_the_undisturbed_run(ask, tmp_path):
 
 
 def _parts(store):
-    return len(list((store / "parts").glob("*.npz")))
+    return len(list((store / "parts").glob("*.safetensors")))
 
 
 def _at_work(store, pid):

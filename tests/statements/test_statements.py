@@ -75,7 +75,7 @@ def test_printed_form_fails(statement, number):
 @every
 def test_replay_is_exact(statement, tmp_path):
     instance = draw(statement, 1, 1, "")
-    again = read_instance(instance.save(tmp_path / "kept.npz"))
+    again = read_instance(instance.save(tmp_path / "kept.safetensors"))
     assert (again.statement, again.seed, again.index, again.without) == (statement.id, 1, 1, "")
     assert again.fields.keys() == instance.fields.keys()
     for name, value in instance.fields.items():
@@ -86,7 +86,7 @@ def test_replay_is_exact(statement, tmp_path):
 @pytest.mark.parametrize("statement", FIRST, ids=lambda s: s.id)
 def test_a_replayed_instance_has_its_margin(statement, tmp_path):
     instance = draw(statement, 1, 1, "")
-    again = read_instance(instance.save(tmp_path / "kept.npz"))
+    again = read_instance(instance.save(tmp_path / "kept.safetensors"))
     assert margin_of(statement, again) == margin_of(statement, instance)
 
 

@@ -1,4 +1,8 @@
-"""Parts with a valid digest and wrong content, and files that are no parts: 200 and more."""
+"""Parts with a valid digest and wrong content, and files that are no parts: 300 and more.
+
+The form of a part follows from the name that it is written under: `.npz` as tacit 0.2.0 wrote it,
+`.safetensors` as it is written now.
+"""
 
 import functools
 import hashlib
@@ -68,16 +72,181 @@ def part(**changes: Any) -> bytes:
     return digested(zipped([(f"{n}.npy", e) for n, e in made.items() if e is not None]))
 
 
-def valid() -> bytes:
-    return part()
+def valid(suffix: str = ".npz") -> bytes:
+    return part() if suffix == ".npz" else new_part()
+
+
+# The form of now, made by hand.
+
+TEXTS = ("header", "cells", "provenance")
+
+
+def entry(dtype: str, shape: Any, begin: int, end: int) -> dict[str, Any]:
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+
+def new_members() -> dict[str, tuple[str, list[int], bytes]]:
+    """By name: dtype, shape and bytes; the words are codes of characters, nine each."""
+    made = members()
+    words = made["outcome"].astype("<U9")
+    return {
+        "error": ("F64", [2], made["error"].tobytes()),
+        "curve": ("F64", [2, 3], made["curve"].tobytes()),
+        "outcome": ("U32", [2, 9], words.tobytes()),
+    }
+
+
+def new_part(
+    arrays: dict[str, Any] | None = None, lies: dict[str, Any] | None = None, **metadata: Any
+) -> bytes:
+    """A part of now: with other arrays, a header that lies, or other texts (None: without)."""
+    made = {n: a for n, a in {**new_members(), **(arrays or {})}.items() if a is not None}
+    said = {
+        "digest": "0" * 64,
+        "dtypes": json.dumps({"outcome": "<U9"} if "outcome" in made else {}),
+        **{name: members()[f"_{name}"].tobytes().decode() for name in TEXTS},
+        **metadata,
+    }
+    header: dict[str, Any] = {"__metadata__": {n: v for n, v in said.items() if v is not None}}
+    at = 0
+    for name, (dtype, shape, content) in made.items():
+        header[name] = entry(dtype, shape, at, at + len(content))
+        at += len(content)
+    text = json.dumps({**header, **(lies or {})}, separators=(",", ":")).encode()
+    return digested_again(
+        struct.pack("<Q", len(text)) + text + b"".join(content for *_, content in made.values())
+    )
+
+
+def digested_again(data: bytes) -> bytes:
+    """The bytes with the digest of what is before and behind it, in its place."""
+    begin = 8 + len(b'{"__metadata__":{"digest":"')
+    before, after = data[:begin], data[begin + 64 :]
+    return before + hashlib.blake2b(before + after, digest_size=32).hexdigest().encode() + after
+
+
+def _new(*args: Any, **kwargs: Any) -> Craft:
+    return lambda path: path.write_bytes(new_part(*args, **kwargs))
+
+
+def of_now() -> Iterator[tuple[str, Craft]]:
+    """Wrong parts of the form of now; each must be named and set aside."""
+    for what, craft in wrong():
+        if (isinstance(craft, _Members) and craft.for_both()) or what in SIMPLY:
+            yield what, craft
+    whole = new_members()
+    for what, word in {
+        "objects": "|O", "bytes": "|S9", "dates": "<M8[D]", "void": "|V8", "records": "f8,f8",
+        "longer words": "<U10", "shorter words": "<U8", "no words": "<U0", "other order": ">U9",
+        "very wide words": "<U1000000000", "complex": "<c16", "long floats": "<f16", "a number": 3,
+        "a list": ["<U9"], "nothing": None, "code": "__import__('os')", "two": "<U9,<U9",
+        "a subarray": "(2,)<U9",
+    }.items():  # fmt: skip
+        yield f"dtypes: {what}", _new(dtypes=json.dumps({"outcome": word}))
+    yield "dtypes: of none there", _new(dtypes=json.dumps({"outcome": "<U9", "other": "<U9"}))
+    yield "dtypes: of numbers", _new(dtypes=json.dumps({"outcome": "<U9", "error": "<U1"}))
+    yield "dtypes: twice", _new(dtypes='{"outcome":"<U9","outcome":"<U9"}')
+    yield "dtypes: none", _new(dtypes=None)
+    yield "dtypes: no JSON", _new(dtypes="{")
+    yield "dtypes: deep", _new(dtypes="[" * 200_000)
+    for what, shape in {
+        "negative": [-2], "40 GB": [2, 2_500_000_000], "beyond all memory": [2, 2**62],
+        "beyond all integers": [2, 10**40], "nothing times everything": [2, 0, 2**61],
+        "everything times nothing": [2**61, 2**61, 0], "more than there are": [3],
+        "fewer than there are": [1], "true": [True, 2], "a number": 2, "of floats": [2.0],
+        "of seventy axes": [2, *[1] * 70], "nothing": None,
+    }.items():  # fmt: skip
+        yield f"shape: {what}", _new(lies={"error": entry("F64", shape, 0, 16)})
+    for what, ends in {
+        "behind each other": [16, 0], "beyond the file": [0, 2**40], "negative": [-16, 0],
+        "elsewhere": [8, 24], "one": [0], "words": ["0", "16"],
+    }.items():  # fmt: skip
+        lie = {"dtype": "F64", "shape": [2], "data_offsets": ends}
+        yield f"offsets: {what}", _new(lies={"error": lie})
+    yield "an unknown dtype", _new(lies={"error": entry("F80", [2], 0, 16)})
+    yield "a further word", _new(lies={"error": entry("F64", [2], 0, 16) | {"code": 1}})
+    yield "an array of no entry", _new(lies={"error": 3})
+    yield "bfloat16", _new({"error": ("BF16", [2], bytes(4))})
+    yield "truths that are neither", _new({"error": ("BOOL", [2], b"\x01\x02")})
+    yield "characters beyond Unicode", _new({"outcome": ("U32", [2, 9], b"\xff" * 72)})
+    halves = np.full((2, 9), 0xD800, "<u4").tobytes()
+    yield "halves of characters", _new({"outcome": ("U32", [2, 9], halves)})
+    for name in ("_hidden", "two words", "../../evil", "", "a\x1b[2J", "n" * 501):
+        yield f"an array called {name[:20]!a}", _new({name: ("F64", [2], bytes(16))})
+    yield "arrays that overlap", _new(lies={"curve": entry("F64", [2, 3], 0, 48)})
+    yield "no digest", lambda path: path.write_bytes(new_part().replace(b'"digest"', b'"digesT"'))
+    yield "another digest", _new(digest="1" * 63)
+    plain = json.dumps({"error": entry("F64", [2], 0, 16)}).encode()
+    yield (
+        "a plain file",
+        lambda path: path.write_bytes(struct.pack("<Q", len(plain)) + plain + bytes(16)),
+    )
+    yield "cut", lambda path: path.write_bytes(new_part()[:-1])
+    yield "longer", lambda path: path.write_bytes(digested_again(new_part() + b"!"))
+    yield (
+        "an endless header",
+        lambda path: path.write_bytes(struct.pack("<Q", 2**63) + new_part()[8:]),
+    )
+    yield "the form of before", lambda path: path.write_bytes(valid())
+    yield "a long name", _new({"n" * 10_000_000: whole["error"]})
+
+
+SIMPLY = (
+    "empty file", "short file", "a pipe", "an endless device", "a link to itself",
+    "a link to nothing", "a link to a part", "a folder", "a sparse file of 40 GB",
+)  # fmt: skip
+
+
+class _Members:
+    """A part with some members replaced; None leaves one out."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.changes = changes
+
+    def for_both(self) -> bool:
+        """Whether the form of now can say it at all."""
+        try:
+            self.of_now()
+        except (ValueError, TypeError, AttributeError):
+            return False
+        return True
+
+    def of_now(self) -> bytes:
+        texts: dict[str, Any] = {}
+        arrays: dict[str, np.ndarray] = {n: a for n, a in members().items() if n[0] != "_"}
+        for name, value in self.changes.items():
+            if name.startswith("_"):
+                texts[name[1:]] = None if value is None else _said(value)
+            elif value is None:
+                del arrays[name]
+            else:
+                arrays[name] = value
+        made, dtypes = {}, {}
+        names = {"float64": "F64", "float32": "F32", "bool": "BOOL", "int64": "I64", "U": "U32"}
+        for name, array in arrays.items():
+            shape, dtype = [*array.shape], names.get(array.dtype.name)
+            if array.dtype.kind in "Uc":
+                dtypes[name], unit = array.dtype.str, {"U": 4, "c": 8}[array.dtype.kind]
+                shape.append(array.dtype.itemsize // unit)
+                dtype = {"U": "U32", "c": "F64"}[array.dtype.kind]
+            if dtype is None:
+                raise TypeError
+            made[name] = (dtype, shape, array.tobytes())
+        gone = dict.fromkeys(new_members().keys() - made.keys())
+        return new_part({**made, **gone}, dtypes=json.dumps(dtypes), **texts)
+
+    def __call__(self, path: Path) -> None:
+        path.write_bytes(part(**self.changes) if path.suffix == ".npz" else self.of_now())
+
+
+def _said(value: Any) -> str:
+    if value.dtype != np.uint8 or value.ndim != 1:
+        raise TypeError
+    return value.tobytes().decode()
 
 
 def _writes(make: Callable[[], bytes]) -> Craft:
     return lambda path: path.write_bytes(make())
-
-
-def _members(**changes: Any) -> Craft:
-    return _writes(lambda: part(**changes))
 
 
 def _patched(find: bytes, put: bytes, count: int = -1) -> Craft:
@@ -96,7 +265,7 @@ def wrong() -> Iterator[tuple[str, Craft]]:
     """Each must be named and set aside."""
     # The three texts.
     for name in ("_header", "_cells", "_provenance"):
-        yield f"{name} is missing", _members(**{name: None})
+        yield f"{name} is missing", _Members(**{name: None})
         for what, value in {
             "no text": np.array([1.0, 2.0]),
             "of two axes": np.zeros((2, 2), np.uint8),
@@ -111,7 +280,7 @@ def wrong() -> Iterator[tuple[str, Craft]]:
             "objects": np.array([{"a": 1}], dtype=object),
             "words": np.array(["a"]),
         }.items():
-            yield f"{name} is {what}", _members(**{name: value})
+            yield f"{name} is {what}", _Members(**{name: value})
     for what, header in {
         "no object": [HEADER],
         "empty": {},
@@ -122,7 +291,7 @@ def wrong() -> Iterator[tuple[str, Craft]]:
         "of another schema": {**HEADER, "schema": 9},
         "with more": {**HEADER, "more": 1},
     }.items():
-        yield f"header {what}", _members(_header=text(header))
+        yield f"header {what}", _Members(_header=text(header))
     for what, cells in {
         "an object": {"0": CELLS[0]},
         "numbers": [1, 2],
@@ -137,7 +306,7 @@ def wrong() -> Iterator[tuple[str, Craft]]:
         "nested NaN": [CELLS[0], {"seed": [float("nan")], "steps": 3}],
         "without a name": [CELLS[0], {}],
     }.items():
-        yield f"cells {what}", _members(_cells=text(cells))
+        yield f"cells {what}", _Members(_cells=text(cells))
     for what, origin in {
         "a list": [1],
         "with seconds as words": {**ORIGIN, "seconds": "long"},
@@ -148,7 +317,7 @@ def wrong() -> Iterator[tuple[str, Craft]]:
         "with versions that are a list": {**ORIGIN, "versions": [1]},
         "with code that is a number": {**ORIGIN, "code": 7},
     }.items():
-        yield f"provenance {what}", _members(_provenance=text(origin))
+        yield f"provenance {what}", _Members(_provenance=text(origin))
     # Arrays.
     for what, array in {
         "objects": np.array([None, None], dtype=object),
@@ -170,7 +339,7 @@ def wrong() -> Iterator[tuple[str, Craft]]:
         "a long header": npy(np.arange(2.0), more="x" * 20_000),
         "an incomplete header": b"\x93NUMPY\x01\x00" + struct.pack("<H", 3) + b"{}\n" + bytes(16),
     }.items():
-        yield f"array: {what}", _members(error=array)
+        yield f"array: {what}", _Members(error=array)
     two = np.array([1.0, 2.0])
     for what, lies in {
         "negative": {"shape": (-1,)},
@@ -198,7 +367,7 @@ def wrong() -> Iterator[tuple[str, Craft]]:
         "nothing": {"descr": None},
         "a further word": {"more": 1},
     }.items():
-        yield f"header says {what}", _members(error=npy(two, **lies))
+        yield f"header says {what}", _Members(error=npy(two, **lies))
     # Against what is declared.
     for what, changes in {
         "integers for numbers": {"error": np.array([1, 2])},
@@ -226,7 +395,7 @@ def wrong() -> Iterator[tuple[str, Craft]]:
         },
         "no array at all": {"error": None, "curve": None, "outcome": None},
     }.items():
-        yield what, _members(**changes)
+        yield what, _Members(**changes)
     # The archive.
     base = [(f"{n}.npy", e) for n, e in members().items()]
     other = np.array([9.0, 9.0])
@@ -313,8 +482,19 @@ def _quietly(entries: list[tuple[str, Any]]) -> bytes:
         return zipped(entries)
 
 
+def random_ones_of_now(count: int) -> Iterator[tuple[str, Craft]]:
+    """A part of now with a few bytes changed anywhere, and the digest made for it."""
+    for number in range(count):
+        rng = np.random.default_rng(number)
+        changed = bytearray(new_part())
+        for at in rng.integers(len(changed), size=rng.integers(1, 4)):
+            changed[at] = rng.integers(256)
+        data = digested_again(bytes(changed))
+        yield f"bytes changed at random, {number}", _writes(functools.partial(bytes, data))
+
+
 def random_ones(count: int) -> Iterator[tuple[str, Craft]]:
-    """A part with a few bytes changed anywhere, and the digest made for it."""
+    """A part of 0.2.0 with a few bytes changed anywhere, and the digest made for it."""
     whole = valid()[:-64]
     for number in range(count):
         rng = np.random.default_rng(number)

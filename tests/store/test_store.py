@@ -204,11 +204,13 @@ def break_by_text(path):
 
 
 def break_by_foreign_archive(path):
-    np.savez(path, error=np.zeros(2))
+    with path.open("wb") as file:
+        np.savez(file, error=np.zeros(2))
 
 
 def break_by_pickle(path):
-    np.savez(path, error=np.array([{"a": 1}], dtype=object))
+    with path.open("wb") as file:
+        np.savez(file, error=np.array([{"a": 1}], dtype=object))
 
 
 def break_by_folder(path):

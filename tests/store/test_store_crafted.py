@@ -31,7 +31,7 @@ PLAN = Plan(
     coords={"lag": np.arange(3)},
 )
 GOOD = [{"seed": 0, "steps": 3}, {"seed": 1, "steps": 3}]
-NAME = "000002-crafted.npz"
+OLD, NAME = "000002-crafted.npz", "000002-crafted.safetensors"
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def store(tmp_path):
     return made
 
 
-def place(store, craft):
-    path = store.path / "parts" / NAME
+def place(store, craft, name=OLD):
+    path = store.path / "parts" / name
     craft(path)
     return path
 
@@ -59,29 +59,33 @@ def everything(path, *, read_only=False):
     return store, runs
 
 
-def test_a_whole_part_is_taken(store):
-    place(store, lambda path: path.write_bytes(crafted.valid()))
+@pytest.mark.parametrize("name", [OLD, NAME])
+def test_a_whole_part_is_taken(store, name):
+    place(store, lambda path: path.write_bytes(crafted.valid(path.suffix)), name)
     again, runs = everything(store.path)
     assert again.warnings == []
     assert runs["present"].values.all()
     np.testing.assert_array_equal(runs["curve"].values[2:], np.arange(6.0).reshape(2, 3))
 
 
-def test_every_crafted_part_is_named_set_aside_and_missing(store):
-    cases = list(crafted.wrong())
-    assert len(cases) >= 170
+@pytest.mark.parametrize(
+    ("file", "wrong", "count"), [(OLD, crafted.wrong, 170), (NAME, crafted.of_now, 140)]
+)
+def test_every_crafted_part_is_named_set_aside_and_missing(store, file, wrong, count):
+    cases = list(wrong())
+    assert len(cases) >= count
     assert len({name for name, _ in cases}) == len(cases)
     for name, craft in cases:
-        path = place(store, craft)
+        path = place(store, craft, file)
         looked = Store.existing(store.path, read_only=True)
         looked.fit(PLAN)
-        assert [NAME in warning for warning in looked.warnings] == [True], name
+        assert [file in warning for warning in looked.warnings] == [True], name
         assert len(looked) == 2, name
         again = Store.existing(store.path)
         again.fit(PLAN)
         again.status(PLAN)
         assert len(again.warnings) == 1, (name, again.warnings)
-        assert NAME in again.warnings[0], name
+        assert file in again.warnings[0], name
         assert again.warnings[0].isprintable()
         assert again.missing_keys(again.keys_of(crafted.CELLS)) == [0, 1], name
         assert not os.path.lexists(path), name
@@ -92,12 +96,17 @@ def test_every_crafted_part_is_named_set_aside_and_missing(store):
 
 def test_crafted_parts_take_little_memory(store):
     heavy = ("40 GB", "bomb", "everything", "all memory", "wide words", "deep", "without end")
-    cases = [(name, craft) for name, craft in crafted.wrong() if any(w in name for w in heavy)]
-    assert len(cases) >= 10
+    cases = [
+        (name, craft, file)
+        for file, wrong in ((OLD, crafted.wrong), (NAME, crafted.of_now))
+        for name, craft in wrong()
+        if any(word in name for word in heavy)
+    ]
+    assert len(cases) >= 20
     tracemalloc.start()
     try:
-        for _, craft in cases:
-            path = place(store, craft)
+        for _, craft, file in cases:
+            path = place(store, craft, file)
             assert len(Store.existing(store.path, read_only=True)) == 2
             path.unlink()
         assert tracemalloc.get_traced_memory()[1] < 50e6
@@ -105,9 +114,12 @@ def test_crafted_parts_take_little_memory(store):
         tracemalloc.stop()
 
 
-def test_random_changes_end_in_a_part_or_in_words(store):
-    for name, craft in crafted.random_ones(150):
-        path = place(store, craft)
+@pytest.mark.parametrize(
+    ("file", "ones"), [(OLD, crafted.random_ones), (NAME, crafted.random_ones_of_now)]
+)
+def test_random_changes_end_in_a_part_or_in_words(store, file, ones):
+    for name, craft in ones(150):
+        path = place(store, craft, file)
         again, runs = everything(store.path)
         assert runs["present"].values[:2].all(), name
         assert bool(again.warnings) != runs["present"].values.all(), (name, again.warnings)
@@ -115,7 +127,7 @@ def test_random_changes_end_in_a_part_or_in_words(store):
 
 
 def test_parts_that_all_differ_from_the_declaration_are_refused_not_moved(store):
-    place(store, crafted._members(curve=np.zeros((2, 4))))
+    place(store, crafted._Members(curve=np.zeros((2, 4))))
     other = Plan(PLAN.axes, PLAN.fixed, PLAN.variables, {"lag": np.arange(7)})
     again = Store.existing(store.path)
     with pytest.raises(StoreError, match=r"'curve'.*raise the experiment's version"):
@@ -128,19 +140,19 @@ def test_a_digit_in_the_manifest_moves_nothing(store):
     manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
     with pytest.raises(StoreError, match=r"its only part belongs to .*version 1"):
         Store.existing(store.path)
-    assert len(list((store.path / "parts").glob("*.npz"))) == 1
+    assert len(list((store.path / "parts").glob("*.safetensors"))) == 1
 
 
 def test_a_bad_part_is_not_merged(store, tmp_path):
     for name, craft in (
         ("compressed", lambda p: p.write_bytes(crafted.digested(crafted.zipped([])))),
-        ("other shape", crafted._members(curve=np.zeros((2, 9)))),
+        ("other shape", crafted._Members(curve=np.zeros((2, 9)))),
     ):
         path = place(store, craft)
         mine = Store(tmp_path / name, experiment="toy/one", version=1)
         theirs = Store.existing(store.path, read_only=True)
         assert mine.merge(theirs, plan=PLAN) == 1
-        assert [NAME in warning for warning in mine.warnings] == [True]
+        assert [OLD in warning for warning in mine.warnings] == [True]
         assert len(mine) == 2
         path.unlink()
 
@@ -239,7 +251,7 @@ def test_a_part_that_cannot_be_read_now_stays_where_it_is(store, monkeypatch, re
         raise OSError(reason, os.strerror(reason))
 
     (name,) = store.parts()
-    monkeypatch.setattr("tacit.store._archive.open_regular", fails)
+    monkeypatch.setattr("tacit.store._part.open_regular", fails)
     for read_only in (False, True):
         with pytest.raises(StoreError, match=f"{name} cannot be read: {os.strerror(reason)}"):
             Store.existing(store.path, read_only=read_only)
@@ -258,6 +270,12 @@ def test_a_version_that_is_too_high_is_told_the_highest(tmp_path):
 def test_lists_without_bounds_are_not_read(text):
     with pytest.raises(ValueError, match=r"too many lists|too deep"):
         parsed_json(text)
+
+
+def test_a_whole_number_that_no_float_holds_is_not_read():
+    assert parsed_json(b"[1" + b"0" * 99 + b"]") == [10**99]
+    with pytest.raises(ValueError, match="a whole number of 101 digits"):
+        parsed_json(b"[1" + b"0" * 100 + b"]")
 
 
 def test_members_that_lie_inside_each_other_are_not_read(store):

@@ -18,8 +18,8 @@ from tacit.checkpoints._budget import (
 from tacit.checkpoints._checkpoint import Checkpoint
 from tacit.checkpoints._compression import Compressed, compress
 from tacit.checkpoints._delta import Delta, delta
+from tacit.checkpoints._files import CheckpointError
 from tacit.checkpoints._functional_rank import FunctionalRank
-from tacit.checkpoints._header import CheckpointError
 from tacit.checkpoints._inspection import Inspection, TensorChange, inspect
 from tacit.checkpoints._manifest import Stored
 from tacit.checkpoints._noise_edge import Edge

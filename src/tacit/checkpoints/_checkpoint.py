@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, final
 
@@ -10,9 +10,8 @@ import numpy as np
 
 from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, parsed_json, read_regular
-from tacit.checkpoints._dtypes import name_of
-from tacit.checkpoints._header import CheckpointError, Spec
-from tacit.checkpoints._safetensors import TensorFile
+from tacit._tensors import Spec, TensorFile, name_of
+from tacit.checkpoints._files import CheckpointError, tensor_file
 from tacit.checkpoints._torch_file import torch_tensors
 
 _MOST_INDEX = 16 << 20  # bytes of a *.safetensors.index.json
@@ -54,11 +53,9 @@ class Checkpoint(ABC):
 class FileCheckpoint(Checkpoint):
     """One or several safetensors files; no name may be in two of them."""
 
-    def __init__(self, files: Mapping[str, TensorFile], name: str) -> None:
-        self.name = name
-        self._files = {file.path: file for file in files.values()}
+    def __init__(self, files: Mapping[str, TensorFile], paths: Iterable[Path], name: str) -> None:
+        self.name, self.paths = name, tuple(paths)
         self._of = dict(files)
-        self.paths = tuple(self._files)
         self.specs = {key: file.specs[key] for key, file in files.items()}
 
     def numbers(self, name: str, start: int, stop: int) -> np.ndarray:
@@ -67,7 +64,7 @@ class FileCheckpoint(Checkpoint):
 
     def close(self) -> None:
         """Close the files."""
-        for file in self._files.values():
+        for file in set(self._of.values()):
             file.close()
 
 
@@ -115,8 +112,8 @@ def opened(source: Any, name: str = "checkpoint") -> Checkpoint:
         return _sharded(path)
     if path.suffix in _TORCH:
         return ArrayCheckpoint(torch_tensors(path), str(path))
-    file = TensorFile(path)
-    return FileCheckpoint(dict.fromkeys(file.specs, file), str(path))
+    file = tensor_file(path)
+    return FileCheckpoint(dict.fromkeys(file.specs, file), [path], str(path))
 
 
 def checkpoint_in(folder: Path) -> Path | None:
@@ -150,7 +147,8 @@ def _sharded(path: Path) -> Checkpoint:
         if not isinstance(shards, dict) or not shards:
             raise ValueError("weight_map is empty")
         for shard in shards.values():
-            if not isinstance(shard, str) or Path(shard).name != shard or len(shard) > 255:
+            plain = isinstance(shard, str) and Path(shard).name == shard and shard.isprintable()
+            if not plain or len(shard) > 255:
                 raise ValueError(f"it names the file {shown(shard)}, which is not beside it")
     except FileNotFoundError:
         raise CheckpointError(f"{path} is not there") from None
@@ -166,7 +164,7 @@ def _sharded(path: Path) -> Checkpoint:
     files: dict[str, TensorFile] = {}
     try:
         for shard in names:
-            files[shard] = TensorFile(path.parent / shard)
+            files[shard] = tensor_file(path.parent / shard)
         for key, shard in shards.items():
             if key not in files[shard].specs:
                 raise CheckpointError(f"{path}: {shard} has no tensor {shown(key)}")
@@ -177,4 +175,5 @@ def _sharded(path: Path) -> Checkpoint:
         for file in files.values():
             file.close()
         raise
-    return FileCheckpoint({key: files[shard] for key, shard in shards.items()}, str(path))
+    parts = [path.parent / shard for shard in names]
+    return FileCheckpoint({key: files[shard] for key, shard in shards.items()}, parts, str(path))

@@ -1,24 +1,24 @@
 """Two checkpoints in a small file: the start, or where it comes from, and low-rank changes."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tacit._doors import door, flag, instance, number, path
+from tacit._doors import door, each, flag, instance, number, path, text
 from tacit._errors import UsageError
+from tacit._tensors import blocks, write_tensors
 from tacit.checkpoints._budget import AbstractBudget, Choice, measured
 from tacit.checkpoints._delta import Delta, delta
 from tacit.checkpoints._digest import Digest, digest, digest_of, digest_of_factors
 from tacit.checkpoints._evaluation import allowed_loss, evaluation, scratch_folder
 from tacit.checkpoints._factor_bank import FactorBank
-from tacit.checkpoints._header import CheckpointError
-from tacit.checkpoints._lora import write_adapter
+from tacit.checkpoints._files import CheckpointError, check_output
+from tacit.checkpoints._lora import Adapter, write_adapter
 from tacit.checkpoints._manifest import Manifest, Stored
-from tacit.checkpoints._safetensors import blocks, check_output, write_tensors
 from tacit.checkpoints._starts import AbstractStart, ModelStart
 
 
@@ -32,7 +32,8 @@ class Compressed:
     - `loss`, `reference`, `allowed`: of the restored weights, of AFTER, and what was allowed;
       None where no loss was given. `drops` says that the loss is higher than allowed.
     - `evaluations`: how often the loss was asked for.
-    - `left_out`: the names that a LoRA adapter cannot hold.
+    - `adapter`: of the LoRA adapter, if one was written: what it holds, what it cannot hold and
+      why (`left_out`), and its own `error`.
     """
 
     path: Path
@@ -40,7 +41,7 @@ class Compressed:
     bytes_after: int
     tensors: Mapping[str, Stored]
     choice: Choice
-    left_out: tuple[str, ...] = ()
+    adapter: Adapter | None = None
 
     @property
     def ratio(self) -> float:
@@ -95,6 +96,8 @@ class Compressed:
     budget=instance(AbstractBudget, what="UniformRank, NormTolerance or MeasuredLoss"),
     start=instance(AbstractStart, what="start such as UniformStart(seed=0)"),
     adapter=path,
+    embeddings=each(text, least=0),
+    transposed=each(text, least=0),
     max_drop=number(0),
     force=flag,
 )
@@ -106,6 +109,8 @@ def compress(
     *,
     start: AbstractStart | None = None,
     adapter: str | os.PathLike[str] | None = None,
+    embeddings: Collection[str] | None = None,
+    transposed: Collection[str] | None = None,
     evaluate: Any = None,
     max_drop: float = 0.02,
     force: bool = False,
@@ -120,6 +125,9 @@ def compress(
     - `start`: if BEFORE can be drawn again; then `restore` needs no file. It is drawn here and
       must have the bits of BEFORE.
     - `adapter`: a folder for the change as a LoRA adapter of PEFT's, too.
+    - `embeddings`, `transposed`: for the adapter, the modules that are embeddings, and those whose
+      weight is (in, out): names, or patterns such as `*.wte`. None recognises them by name and by
+      shape.
     - `evaluate`, `max_drop`: with another budget than `MeasuredLoss`, the loss of what is stored is
       measured and compared; `Compressed.drops` says whether it is more than allowed.
     - `force`: write over files.
@@ -152,16 +160,20 @@ def compress(
                 choice.evaluations += 2
             stored = {name: _stored(bank, name, choice, digests[name]) for name in pair.specs}
             manifest = Manifest(stored, Path(pair.before.name).name, drawn)
+            if drawn is not None:
+                manifest.refuse_large_start()
             parts = {
                 key: spec for name, one in stored.items() for key, spec in one.parts(name).items()
             }
-            left_out: tuple[str, ...] = ()
+            lora = None
             if adapter is not None:
-                left_out = write_adapter(Path(adapter), bank, choice.ranks)
+                lora = write_adapter(
+                    Path(adapter), bank, choice.ranks, embeddings=embeddings, transposed=transposed
+                )
             size = write_tensors(
                 out, parts, lambda key: _pieces(bank, key, stored), metadata=manifest.to_metadata()
             )
-            return Compressed(out, size, bank.bytes_after, stored, choice, left_out)
+            return Compressed(out, size, bank.bytes_after, stored, choice, lora)
 
 
 def _stored(bank: FactorBank, name: str, choice: Choice, before: str) -> Stored:

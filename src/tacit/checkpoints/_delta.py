@@ -6,10 +6,10 @@ from typing import Any, final
 import numpy as np
 
 from tacit._errors import shown
+from tacit._tensors import Spec, blocks, name_of
 from tacit.checkpoints._checkpoint import Checkpoint, opened
-from tacit.checkpoints._dtypes import is_analysed, name_of, working
-from tacit.checkpoints._header import CheckpointError, Spec
-from tacit.checkpoints._safetensors import blocks
+from tacit.checkpoints._dtypes import is_analysed, working
+from tacit.checkpoints._files import CheckpointError
 
 _LISTED = 8  # mismatches that a sentence names
 
@@ -35,7 +35,9 @@ class Delta(Mapping[str, np.ndarray]):
             if name in before.specs and _agree(before.specs[name], spec)
         }
         self.others = tuple(n for n, spec in self.specs.items() if not is_analysed(spec.dtype))
-        self._names = tuple(name for name in self.specs if name not in set(self.others))
+        others = set(self.others)
+        # In their order, and found at once, were they a hundred thousand.
+        self._names = dict.fromkeys(name for name in self.specs if name not in others)
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._names:
@@ -45,6 +47,9 @@ class Delta(Mapping[str, np.ndarray]):
         for start, stop in blocks(spec.size):
             self._part(name, start, stop, change[start:stop])
         return change.reshape(spec.shape)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names  # Mapping's own would compute the change
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

@@ -5,10 +5,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from tacit._tensors import Spec, blocks, name_of
 from tacit.checkpoints._checkpoint import Checkpoint
-from tacit.checkpoints._dtypes import name_of
-from tacit.checkpoints._header import Spec
-from tacit.checkpoints._safetensors import blocks
 
 
 class Digest:

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 from scipy import linalg
 
+from tacit._tensors import Spec, blocks, write_tensors
 from tacit.checkpoints._delta import Delta
-from tacit.checkpoints._header import Spec
 from tacit.checkpoints._matrices import Layout, as_matrix, layout_of
 from tacit.checkpoints._range_finder import leading
-from tacit.checkpoints._safetensors import blocks, write_tensors
 from tacit.checkpoints._spectrum import SMALL, gram, norm_of
 
 MOST_RANK = 512
@@ -73,10 +72,10 @@ class FactorBank:
         self._tolerance, self._rank = tolerance, rank
         self.factored: dict[str, Factors] = {}
         self.whole: list[str] = []
-        self.unchanged: list[str] = []
+        self.unchanged: set[str] = set()
         for name, spec in pair.specs.items():
             if not pair.is_changed(name):
-                self.unchanged.append(name)
+                self.unchanged.add(name)
                 continue
             layout = layout_of(spec.shape)
             made = None

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from tacit import measures
+from tacit._tensors import blocks, write_tensors
 from tacit.checkpoints._delta import Delta
 from tacit.checkpoints._evaluation import Evaluation, allowed_loss, scratch_folder
 from tacit.checkpoints._factor_bank import FactorBank
-from tacit.checkpoints._safetensors import blocks, write_tensors
 
 _RANKS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from tacit._doors import door, number, whole
+from tacit._tensors import blocks
 from tacit.checkpoints._delta import Delta, delta
 from tacit.checkpoints._evaluation import Evaluation, evaluation
 from tacit.checkpoints._functional_rank import FunctionalRank, functional_rank_of
 from tacit.checkpoints._matrices import as_matrix, gate_counts, gate_names, layout_of
-from tacit.checkpoints._safetensors import blocks
 from tacit.checkpoints._spectrum import LEADING, Spectrum, norm_of, spectrum_of
 
 TOLERANCE = math.sqrt(0.1)
@@ -148,7 +148,7 @@ def inspected(
 ) -> Inspection:
     """`inspect` of checkpoints that are open."""
     stacked = gate_counts(pair.specs, gates)
-    unchanged = tuple(name for name in pair.specs if not pair.is_changed(name))
+    unchanged = dict.fromkeys(name for name in pair.specs if not pair.is_changed(name))
     found = [_tensor(pair, name, stacked.get(name, 1), leading) for name in pair]
     total = sum(one.norm**2 for one in found if one.is_finite)
     tensors = sorted((_shared(one, total) for one in found), key=lambda one: -one.share)
@@ -159,7 +159,7 @@ def inspected(
         pair.before.name,
         pair.after.name,
         tuple(tensors),
-        unchanged,
+        tuple(unchanged),
         tuple(name for name in pair.others if name not in unchanged),
         pair.mismatches,
         functional,

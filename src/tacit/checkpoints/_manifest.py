@@ -9,11 +9,11 @@ import numpy as np
 
 from tacit._errors import UsageError, shown
 from tacit._files import parsed_json
+from tacit._tensors import MOST_AXES, NAMES, Spec, name_of
 from tacit._version import __version__
-from tacit.checkpoints._dtypes import NAMES, name_of
-from tacit.checkpoints._header import CheckpointError, Spec
+from tacit.checkpoints._files import CheckpointError
 from tacit.checkpoints._matrices import layout_of
-from tacit.checkpoints._starts import AbstractStart, start_from_dict
+from tacit.checkpoints._starts import AbstractStart, refuse_start_beyond, start_from_dict
 
 KEY, VERSION = "tacit.checkpoint", 1
 KINDS = ("unchanged", "factors", "whole")
@@ -69,6 +69,13 @@ class Manifest:
     before: str
     start: AbstractStart | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def refuse_large_start(self) -> None:
+        """A `CheckpointError` if the start that is drawn is too large for what is stored."""
+        refuse_start_beyond(
+            sum(one.bytes for one in self.tensors.values()),
+            (one.spec.size for one in self.tensors.values() if one.kind != "whole"),
+        )
 
     def to_metadata(self) -> dict[str, str]:
         """As texts for a header."""
@@ -137,7 +144,7 @@ def _stored(name: str, said: Any) -> Stored:
     dtype = NAMES.get(said["dtype"])
     good_shape = (
         isinstance(shape, list)
-        and len(shape) <= 8
+        and len(shape) <= MOST_AXES
         and all(type(n) is int and 0 <= n < 2**40 for n in shape)
     )
     if dtype is None or not good_shape or kind not in KINDS or not name.isprintable():

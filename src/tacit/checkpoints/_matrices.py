@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.checkpoints._header import Spec
+from tacit._tensors import Spec
 
 _RECURRENT = re.compile(r"hh|recurrent|rnn|lstm|gru|hidden", re.IGNORECASE)
 _STACKED = re.compile(r"ih|hh|input|recurrent|rnn|lstm|gru|hidden", re.IGNORECASE)
@@ -62,20 +62,23 @@ def gate_counts(specs: Mapping[str, Spec], gates: int | None) -> dict[str, int]:
     h being the columns of one with g·h rows and h columns. `gates=1` takes nothing apart.
     """
     matrices = {name: spec.shape for name, spec in specs.items() if len(spec.shape) == 2}
-    found: dict[str, int] = {}
+
+    def family(name: str) -> tuple[int, str]:
+        """What is stacked alike: by rows, and by how the name begins."""
+        return matrices[name][0], _stem(name) if gates is None else ""
+
+    counts: dict[tuple[int, str], int] = {}
     for name, (rows, columns) in matrices.items():
         for count in GATES if gates is None else (gates,):
             if count < 2 or rows != count * columns:
                 continue
-            if gates is None and not _RECURRENT.search(name):
-                continue
-            for other, shape in matrices.items():
-                alike = gates is not None or (
-                    _STACKED.search(other) and _stem(other) == _stem(name)
-                )
-                if shape[0] == rows and alike:
-                    found[other] = count
-    return found
+            if gates is not None or _RECURRENT.search(name):
+                counts[family(name)] = count
+    return {
+        name: counts[family(name)]
+        for name in matrices
+        if family(name) in counts and (gates is not None or _STACKED.search(name))
+    }
 
 
 def gate_names(count: int) -> tuple[str, ...]:

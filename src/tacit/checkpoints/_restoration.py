@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from tacit._doors import door, flag, path
+from tacit._tensors import Spec, TensorFile, blocks, write_tensors
 from tacit.checkpoints._checkpoint import Checkpoint, opened
 from tacit.checkpoints._delta import listed
 from tacit.checkpoints._digest import Digest, digest, digest_of, digest_of_factors
 from tacit.checkpoints._factor_bank import put_back
-from tacit.checkpoints._header import CheckpointError, Spec
+from tacit.checkpoints._files import CheckpointError, check_output, tensor_file
 from tacit.checkpoints._manifest import Manifest, Stored, read_manifest
 from tacit.checkpoints._matrices import layout_of
-from tacit.checkpoints._safetensors import TensorFile, blocks, check_output, write_tensors
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,18 @@ def restore(
       Not needed where the start is drawn from a seed.
     - `force`: write over a file.
     """
-    file, out = TensorFile(Path(compressed)), Path(output)
+    place, out = Path(compressed), Path(output)
+    file = tensor_file(place)
     try:
-        manifest = read_manifest(file.metadata, file.specs, str(file.path))
+        manifest = read_manifest(file.metadata, file.specs, str(place))
         if before is None and manifest.start is None:
             raise CheckpointError(
-                f"{file.path} needs the start that it was made from, {manifest.before!r}: give it "
+                f"{place} needs the start that it was made from, {manifest.before!r}: give it "
                 "as BEFORE"
             )
         start = None if before is None else opened(before, "before")
         try:
-            inputs = (file.path, *(start.paths if start is not None else ()))
+            inputs = (place, *(start.paths if start is not None else ()))
             check_output(out, inputs=inputs, force=force)
             return _restored(file, manifest, start, out)
         finally:
@@ -94,7 +95,7 @@ def _restored(
             yield piece
         if made.text() != one.restored:
             if one.kind != "factors":
-                raise _damaged(file, name)
+                raise file.refuse(f"it is damaged: {name!r} has other bits than when it was stored")
             differs.append(name)
 
     size = write_tensors(out, specs, chunks)
@@ -121,14 +122,8 @@ def _pieces(
             for key, spec in one.parts(name).items()
         )
         if digest_of_factors(left, right) != one.factors:
-            raise _damaged(file, name)
+            raise file.refuse(f"it is damaged: {name!r} has other bits than when it was stored")
         yield from put_back(one.spec, layout, before, left, right)
-
-
-def _damaged(file: TensorFile, name: str) -> CheckpointError:
-    return CheckpointError(
-        f"{file.path} is damaged: {name!r} has other bits than when it was stored"
-    )
 
 
 def _file_start(start: Checkpoint, manifest: Manifest) -> Source:
@@ -155,6 +150,7 @@ def _is_same(start: Checkpoint, name: str, one: Stored) -> bool:
 
 def _drawn_start(manifest: Manifest, specs: Mapping[str, Spec]) -> Source:
     assert manifest.start is not None
+    manifest.refuse_large_start()
     tensors = manifest.start.tensors(specs)
 
     def source(name: str) -> Callable[[int, int], np.ndarray]:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from tacit._doors import door, flag, instance, path
+from tacit._tensors import write_tensors
 from tacit.checkpoints._checkpoint import ArrayCheckpoint, Checkpoint, opened
-from tacit.checkpoints._safetensors import check_output, write_tensors
+from tacit.checkpoints._files import check_output
 
 
 @door(answer="any", file=path, arrays=instance(Mapping), force=flag)

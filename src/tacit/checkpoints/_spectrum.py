@@ -7,9 +7,9 @@ from scipy import linalg
 
 from tacit import measures
 from tacit._doors import door, real, whole
+from tacit._tensors import BLOCK, blocks
 from tacit.checkpoints._noise_edge import Edge, noise_edge
 from tacit.checkpoints._range_finder import leading
-from tacit.checkpoints._safetensors import BLOCK, blocks
 
 SMALL = 1024  # the shorter side up to which all singular values are computed
 LEADING = 64  # how many are sought beyond it

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, final
 
@@ -12,12 +12,18 @@ import numpy as np
 from tacit import models
 from tacit._doors import check_fields, number, whole
 from tacit._errors import UsageError, nearest, shown
+from tacit._tensors import Spec
 from tacit.checkpoints._digest import digest_of
 from tacit.checkpoints._dtypes import is_analysed, working
-from tacit.checkpoints._header import CheckpointError, Spec
+from tacit.checkpoints._files import CheckpointError
 from tacit.checkpoints._matrices import layout_of
 
 MOST_DRAWN = 1 << 29  # numbers of a start, all tensors together
+# A small file cannot ask for a large start: a matrix of n × n has at least a rank's 4n bytes beside
+# it, if it has changed, so that this allows for layers of n = 16,384 on average.
+_DRAWN_FREELY = 1 << 24
+_DRAWN_PER_BYTE = 1 << 12
+_MOST_FOLDS = 64
 _SEEDS = whole(0, 2**32 - 1)
 _MODELS = ("LSTM", "GRU", "StackedLSTM", "RateRNN")
 
@@ -133,8 +139,10 @@ class ModelStart(AbstractStart):
             raise UsageError(
                 f"model: received {shown(self.model)}, {nearest(str(self.model), _MODELS)}"
             )
-        if not isinstance(self.fold, list | tuple):
-            raise UsageError(f"fold: received {shown(self.fold)}, it must be whole numbers")
+        if not isinstance(self.fold, list | tuple) or len(self.fold) > _MOST_FOLDS:
+            raise UsageError(
+                f"fold: received {shown(self.fold)}, it must be at most {_MOST_FOLDS} whole numbers"
+            )
         if not isinstance(self.arguments, Mapping) or not isinstance(self.names, Mapping):
             raise UsageError(f"arguments: received {shown(self.arguments)}, give them by name")
         object.__setattr__(self, "fold", tuple(self.fold))
@@ -175,8 +183,9 @@ class ModelStart(AbstractStart):
         try:
             with _generator():
                 sizes = jax.tree.leaves(jax.eval_shape(_filtered(made)))
-                if sum(leaf.size for leaf in sizes) > MOST_DRAWN:
-                    raise UsageError(f"it has more than {MOST_DRAWN:,} numbers")
+                most = max(_DRAWN_FREELY, 2 * sum(spec.size for spec in specs.values()))
+                if sum(leaf.size for leaf in sizes) > most:
+                    raise UsageError(f"it has more than {most:,} numbers, twice the checkpoint's")
                 found = jax.tree_util.tree_leaves_with_path(made())
         except (TypeError, ValueError) as error:
             words = str(error).partition("\n")[0][:200]
@@ -255,4 +264,14 @@ def _refuse_large(specs: Mapping[str, Spec]) -> None:
         raise CheckpointError(
             f"a start of {total:,} numbers is too large to be drawn, at most {MOST_DRAWN:,} are "
             "allowed: keep it as a file"
+        )
+
+
+def refuse_start_beyond(stored: int, sizes: Iterable[int]) -> None:
+    """A `CheckpointError` if a start of these sizes is too large for a file of `stored` bytes."""
+    total, most = sum(sizes), max(_DRAWN_FREELY, _DRAWN_PER_BYTE * stored)
+    if total > most:
+        raise CheckpointError(
+            f"a start of {total:,} numbers is not drawn for {stored:,} bytes of changes, at most "
+            f"{most:,} are: give the start as a file"
         )

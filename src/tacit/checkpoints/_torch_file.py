@@ -1,14 +1,16 @@
 """PyTorch's files, read by PyTorch with `weights_only`: no code in them is run."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tacit.checkpoints._dtypes import NAMES
-from tacit.checkpoints._header import CheckpointError
+from tacit._tensors import NAMES
+from tacit.checkpoints._files import CheckpointError
 
+_OLDEST = (2, 6)  # before it, a file could run code in spite of weights_only
 _INNER = ("state_dict", "model_state_dict", "model")  # where training scripts put the weights
 
 
@@ -21,6 +23,12 @@ def torch_tensors(path: Path) -> dict[str, np.ndarray]:
             f"{path} is a file of PyTorch's, which is not installed: pip install torch, "
             "or save the weights as safetensors"
         ) from None
+    version = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:2])
+    if version < _OLDEST:
+        raise CheckpointError(
+            f"{path} is not read by PyTorch {torch.__version__}, whose weights_only cannot be "
+            "relied on: install 2.6 or newer, or save the weights as safetensors"
+        )
     if not path.is_file():
         raise CheckpointError(f"{path} is not there")
     try:

@@ -12,7 +12,7 @@ from tacit._doors import door, path, whole
 from tacit.checkpoints._checkpoint import INDEX, checkpoint_in
 from tacit.checkpoints._delta import delta
 from tacit.checkpoints._evaluation import Evaluation, evaluation
-from tacit.checkpoints._header import CheckpointError
+from tacit.checkpoints._files import CheckpointError
 from tacit.checkpoints._inspection import Inspection, inspected
 from tacit.checkpoints._spectrum import LEADING
 

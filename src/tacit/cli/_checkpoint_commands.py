@@ -122,6 +122,22 @@ def compress_command(
         Path | None,
         typer.Option("--lora", metavar="DIR", help="The change as a LoRA adapter of PEFT's, too."),
     ] = None,
+    embeddings: Annotated[
+        str | None,
+        typer.Option(
+            "--embeddings",
+            metavar="NAMES",
+            help="For --lora: modules that are embeddings, '*.wte,tokens'; else by name.",
+        ),
+    ] = None,
+    transposed: Annotated[
+        str | None,
+        typer.Option(
+            "--transposed",
+            metavar="NAMES",
+            help="For --lora: modules whose weight is (in, out), '*.c_attn'; else by the bias.",
+        ),
+    ] = None,
     report: Report = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -144,6 +160,8 @@ def compress_command(
         evaluations=evaluations,
         start=start,
         lora=lora,
+        embeddings=embeddings,
+        transposed=transposed,
         report=report,
         force=force,
         as_json=as_json,

@@ -23,6 +23,8 @@ def run(
     evaluations: int,
     start: str | None,
     lora: Path | None,
+    embeddings: str | None,
+    transposed: str | None,
     report: Path | None,
     force: bool,
     as_json: bool,
@@ -35,6 +37,8 @@ def run(
         _budget(rank, tolerance, evaluate, max_drop, evaluations),
         start=None if start is None else start_from_text(start),
         adapter=lora,
+        embeddings=_names(embeddings),
+        transposed=_names(transposed),
         evaluate=evaluate,
         max_drop=max_drop,
         force=force,
@@ -55,6 +59,11 @@ def run(
             file=sys.stderr,
         )
     return 0
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    """Names with commas between them; none of them for an empty text."""
+    return None if text is None else tuple(name for name in text.split(",") if name)
 
 
 def _budget(

@@ -108,7 +108,9 @@ def _kept(done: "Verification", folder: Path) -> dict[str, Path]:
     """The worst instance of each failing statement, each in its own file."""
     return {
         one.statement.id: one.worst.save(
-            folder / "verify" / f"{one.statement.id}-seed{one.worst.seed}-{one.worst.index}.npz"
+            folder
+            / "verify"
+            / f"{one.statement.id}-seed{one.worst.seed}-{one.worst.index}.safetensors"
         )
         for one in done.statements
         if one.verdict == "fails"

@@ -1,10 +1,9 @@
 """A descent on the disk, so that one that was killed goes on from near where it was."""
 
-import io
+import os
 import time
 import uuid
 import warnings
-import zipfile
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +13,12 @@ import jax
 import numpy as np
 
 from tacit._doors import check_fields, number, path
-from tacit._files import write_atomically
+from tacit._files import open_regular, write_atomically
+from tacit._tensors import ArrayFile, encoded
 from tacit._types import PyTree
 from tacit.descent._owner import NoOwnerError, owner_of
 
 _OWNER = "owner"  # what the file belongs to
-_UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Checkpoint:
 
     **Arguments:**
 
-    - `path`: the file, an uncompressed `.npz` without pickle; its folder is made when it is needed.
+    - `path`: the file, in the form of safetensors; its folder is made when it is needed.
     - `seconds`: how often it is written, between two segments.
     """
 
@@ -60,11 +59,12 @@ class Keeper:
     def load(self) -> dict[str, np.ndarray] | None:
         """What was saved of this very descent; None if there is nothing."""
         try:
-            with np.load(self.checkpoint.path, allow_pickle=False) as stored:
-                found = {name: stored[name] for name in stored.files}
-        except _UNREADABLE:
+            file = os.fdopen(open_regular(self.checkpoint.path), "rb", buffering=0)
+            with ArrayFile(file, ValueError) as stored:
+                mine = stored.metadata.get(_OWNER) == self.owner
+                return stored.arrays() if mine else None
+        except (OSError, ValueError):
             return None
-        return found if str(found.pop(_OWNER, "")) == self.owner else None
 
     def due(self) -> bool:
         """Whether it is time to save."""
@@ -72,10 +72,8 @@ class Keeper:
 
     def save(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Write the file, whole or not at all."""
-        content = io.BytesIO()
-        np.savez(content, allow_pickle=False, **{_OWNER: np.array(self.owner)}, **arrays)
         self.checkpoint.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.checkpoint.path, content.getvalue())
+        write_atomically(self.checkpoint.path, encoded(arrays, {_OWNER: self.owner}))
         self.written = time.monotonic()
 
 

@@ -2,8 +2,8 @@
 
 import hashlib
 import inspect
-import io
-import zipfile
+import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from tacit._errors import UsageError
-from tacit._files import write_atomically
+from tacit._files import FileKindError, open_regular, parsed_json, write_atomically
+from tacit._tensors import ArrayFile, encoded
 from tacit.statements._statement import Statement, StatementError
 
 _HEADER = ("statement", "seed", "index", "without")
-_FIELD = "field."
-_KINDS = "biufcU"  # the NumPy dtypes that a file can hold without pickle
+_KEY = "instance"  # of a file's metadata: the header as a JSON object
+_KINDS = "biufcU"  # the kinds of NumPy's dtypes that a file can hold
+_MOST_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -39,42 +41,41 @@ class Instance:
     fields: Mapping[str, Any]
 
     def save(self, path: Path) -> Path:
-        """Write a .npz file without pickled content; `read_instance` reads it back exactly."""
-        content = {name: np.asarray(getattr(self, name)) for name in _HEADER}
-        content |= {_FIELD + name: np.asarray(value) for name, value in self.fields.items()}
+        """Write a safetensors file; `read_instance` reads it back exactly."""
+        header = json.dumps({name: getattr(self, name) for name in _HEADER})
+        fields = {name: np.asarray(value) for name, value in self.fields.items()}
         path.parent.mkdir(parents=True, exist_ok=True)
-        data = io.BytesIO()
-        np.savez(data, allow_pickle=False, **content)
-        write_atomically(path, data.getvalue())
+        write_atomically(path, encoded(fields, {_KEY: header}))
         return path
 
 
 def read_instance(path: Path) -> Instance:
     """Read an instance that `Instance.save` wrote."""
-    if not path.is_file():
-        raise UsageError(f"replay: there is no file {str(path)!r}")
+
+    def refuse(reason: object) -> UsageError:
+        return UsageError(
+            f"replay: received {str(path)!r}, which cannot be read as an instance: {reason}"
+        )
+
     try:
-        if not zipfile.is_zipfile(path):  # NumPy would try to unpickle any other file
-            raise ValueError("it is not a zip archive")
-        with np.load(path, allow_pickle=False) as archive:
-            content = {name: _plain(archive[name]) for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        raise UsageError(
-            f"replay: received {str(path)!r}, which cannot be read as an instance (a .npz without "
-            f"pickled content): {error}"
-        ) from error
-    header: dict[str, Any] = {name: content.get(name) for name in _HEADER}
+        file = os.fdopen(open_regular(Path(os.path.realpath(path))), "rb", buffering=0)
+    except (FileNotFoundError, FileKindError):
+        raise UsageError(f"replay: there is no file {str(path)!r}") from None
+    except OSError as error:
+        raise refuse(error.strerror) from None
+    with ArrayFile(file, refuse, most=_MOST_BYTES) as stored:
+        fields = {name: _plain(array) for name, array in stored.arrays().items()}
+        try:
+            header = parsed_json(stored.metadata.get(_KEY, "{}").encode())
+        except ValueError as error:
+            raise refuse(error) from None
     kinds = {"statement": str, "seed": int, "index": int, "without": str}
-    if not all(type(header[name]) is kind for name, kind in kinds.items()):
+    known = isinstance(header, dict) and header.keys() == kinds.keys()
+    if not known or not all(type(header[name]) is kind for name, kind in kinds.items()):
         raise UsageError(
-            f"replay: received {str(path)!r}, allowed is an instance of a statement: a .npz with "
+            f"replay: received {str(path)!r}, allowed is an instance of a statement, with "
             f"{', '.join(_HEADER)}"
         )
-    fields = {
-        name.removeprefix(_FIELD): value
-        for name, value in content.items()
-        if name.startswith(_FIELD)
-    }
     return Instance(fields=fields, **header)
 
 

@@ -47,14 +47,14 @@ class Numbers:
             self._changed = os.stat(self._folder).st_mtime_ns
 
 
-def names_in(folder: Path, suffix: str, *, hidden: bool = False) -> list[str]:
-    """The names with that suffix in order, without hidden ones unless asked for them."""
+def names_in(folder: Path, *suffixes: str, hidden: bool = False) -> list[str]:
+    """The names with one of these suffixes in order, without hidden ones unless asked for them."""
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
         return []
     shown = (name for name in names if hidden or not name.startswith("."))
-    return sorted(name for name in shown if name.endswith(suffix))
+    return sorted(name for name in shown if name.endswith(suffixes))
 
 
 def set_aside(path: Path, reason: str) -> str | None:

@@ -10,8 +10,6 @@ from tacit.store import _part
 from tacit.store._errors import ForeignPartError, PartError, StoreError
 from tacit.store._files import names_in, pass_over, set_aside
 
-SUFFIX = ".npz"
-
 
 class PartIndex:
     """The cells of the parts in a folder; the first part in the order of names counts.
@@ -38,7 +36,7 @@ class PartIndex:
         """
         taken = 0
         bad: dict[str, PartError] = {}
-        for name in names_in(self.folder, SUFFIX):
+        for name in names_in(self.folder, *_part.SUFFIXES):
             if name in self.seen or name in self._passed_over:
                 continue
             try:

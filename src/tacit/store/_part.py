@@ -1,15 +1,14 @@
-"""The file of one batch: an uncompressed `.npz` that needs no pickle.
+"""The file of one batch: arrays by name under a digest, as `tacit._tensors` has them.
 
-Members: each variable's array with the cells along its leading axis, and three JSON texts as
-UTF-8 bytes: `_header` (schema, experiment, version), `_cells` (the full parameters of each cell)
-and `_provenance`. The archive's comment is a digest of everything before it.
+Its arrays are the variables, with the cells along the leading axis; its metadata are three JSON
+texts: `header` (schema, experiment, version), `cells` (the full parameters of each cell) and
+`provenance`. Parts of 0.2.0 say the same in another form.
 """
 
 import contextlib
-import hashlib
 import io
 import json
-import zipfile
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,20 +17,21 @@ from typing import Any
 
 import numpy as np
 
-from tacit._errors import shown
-from tacit.store._archive import DIGEST_BYTES, MOST_BYTES, Archive, Member
+from tacit._errors import UsageError, shown
+from tacit._files import FileKindError, open_regular
+from tacit._tensors import MOST_BYTES, ArrayFile, encoded
 from tacit.store._errors import ForeignPartError, PartError, StoreError
 from tacit.store._key import canonical_text, cell_keys
 from tacit.store._names import check_identity
+from tacit.store._old_part import SUFFIX as OLD_SUFFIX
+from tacit.store._old_part import OldPart
 from tacit.store._variable import STORABLE
 
 SCHEMA = 1
+SUFFIX = ".safetensors"
+SUFFIXES = (SUFFIX, OLD_SUFFIX)
 
-_HEADER, _CELLS, _PROVENANCE = "_header", "_cells", "_provenance"
-# The archive's comment is a digest of all bytes before it. The archive's own CRCs cover the members
-# but not the directory: one flipped bit there renames a variable.
-_MOST_TEXT = 16 * 2**20  # of a JSON text; of the cells of a batch, most of all
-_MOST_OBJECTS = 1_000_000  # in it: a cell is one, an infinite parameter another
+_MOST_OBJECTS = 1_000_000  # in a text: a cell is one, an infinite parameter another
 
 Layout = Mapping[str, tuple[np.dtype, tuple[int, ...]]]  # by name: dtype and the shape of a cell
 
@@ -62,10 +62,6 @@ class Identity:
         return cell_keys(self.experiment, self.version, fixed, cells)
 
 
-def _text(text: str) -> np.ndarray:
-    return np.frombuffer(text.encode(), dtype=np.uint8)
-
-
 def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if not name.isidentifier() or name.startswith("_"):
@@ -88,36 +84,29 @@ def encode(
                 f"variable {name!r} has shape {array.shape}, its leading axis must be the "
                 f"{len(cells)} cells"
             )
-    members = {
-        _HEADER: _text(json.dumps(identity.to_dict())),
-        _CELLS: _text(canonical_text(list(cells))),
-        _PROVENANCE: _text(json.dumps(dict(provenance), allow_nan=False)),
+    texts = {
+        "header": json.dumps(identity.to_dict()),
+        "cells": canonical_text(list(cells)),
+        "provenance": json.dumps(dict(provenance), allow_nan=False),
     }
-    texts = max(member.nbytes for member in members.values())
-    total = sum(array.nbytes for array in arrays.values()) + texts
-    if texts > _MOST_TEXT or total > MOST_BYTES - 2**20:
+    total = sum(array.nbytes for array in arrays.values())
+    try:
+        if total > MOST_BYTES - 2**26:
+            raise PartError(f"{total:,} bytes are too many")
+        data = encoded(arrays, texts)
+        with ArrayFile(io.BytesIO(data), PartError):
+            return data
+    except (PartError, UsageError) as error:
         raise ValueError(
-            f"a batch of {len(cells)} cells with {total:,} bytes is too large for one part: cut "
-            "the grid into smaller batches, with `chunk`"
-        )
-    buffer = io.BytesIO()
-    # By hand, as numpy.savez cannot take a variable called "file"; ZipInfo has no clock in it.
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.comment = bytes(2 * DIGEST_BYTES)
-        for name, array in {**members, **arrays}.items():
-            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, array, allow_pickle=False)
-    body = buffer.getvalue()[: -2 * DIGEST_BYTES]
-    return body + _digest(body)
+            f"a batch of {len(cells)} cells with {total:,} bytes is too large for one part "
+            f"({error}): cut the grid into smaller batches, with `chunk`"
+        ) from None
 
 
 def digest_in(data: bytes) -> str:
-    """The digest that the bytes of a part end with."""
-    return data[-2 * DIGEST_BYTES :].decode()
-
-
-def _digest(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=DIGEST_BYTES).hexdigest().encode()
+    """The digest in the bytes of a part."""
+    with ArrayFile(io.BytesIO(data), PartError) as part:
+        return part.digest
 
 
 @dataclass(frozen=True)
@@ -139,41 +128,44 @@ def check(path: Path, identity: Identity) -> Contents:
     Every byte is checked, so that damage is found before the sweep decides what is missing, not
     when the figure is drawn; and what the bytes say, as whoever wrote them may have meant harm.
     """
-    with Archive(path) as archive:
-        digest = archive.check_digest()
-        members = archive.members()
-        header = _json(archive, members, _HEADER)
+    with _opened(path) as part:
+        part.check()
+        header = _json(part, "header")
         if header != identity.to_dict():
             named = header if isinstance(header, dict) else {}
             words = ", ".join(f"{name} {shown(named.get(name))}" for name in identity.to_dict())
             raise ForeignPartError(f"it belongs to {words}")
-        arrays = {name: member for name, member in members.items() if not name.startswith("_")}
-        if len(arrays) + 3 != len(members):
-            raise PartError("it has members that parts do not have")
-        origin = _checked_origin(_json(archive, members, _PROVENANCE))
-        keys = _checked_keys(identity, _json(archive, members, _CELLS))
-        for name, member in arrays.items():
-            if member.shape[:1] != (len(keys),):
-                raise PartError(f"{name!r} has the shape {member.shape} for {len(keys)} cells")
-            if member.dtype.kind == "U":
-                archive.check_characters(name, member)
-        layout = {name: (member.dtype, member.shape[1:]) for name, member in arrays.items()}
-        return Contents(keys, layout, origin.get("code"), digest)
+        origin = _checked_origin(_json(part, "provenance"))
+        keys = _checked_keys(identity, _json(part, "cells"))
+        for name, (dtype, shape) in part.layout.items():
+            if not name.isidentifier() or name.startswith("_") or dtype.kind not in STORABLE:
+                raise PartError(f"it has the array {shown(name)} of {dtype}, which parts have not")
+            if shape[:1] != (len(keys),):
+                raise PartError(f"{name!r} has the shape {shape} for {len(keys)} cells")
+        layout = {name: (dtype, shape[1:]) for name, (dtype, shape) in part.layout.items()}
+        return Contents(keys, layout, origin.get("code"), part.digest)
 
 
-def _json(archive: Archive, members: Mapping[str, Member], name: str) -> Any:
-    member = members.get(name)
-    if member is None or member.dtype != np.uint8 or len(member.shape) != 1:
-        raise PartError(f"it has no {name.removeprefix('_')}")
-    if member.size > _MOST_TEXT:
-        raise PartError(f"its {name.removeprefix('_')} takes {member.size:,} bytes")
-    text = archive.read(member).tobytes()
+def _opened(path: Path) -> ArrayFile | OldPart:
     try:
-        if text.count(b"[") > _MOST_OBJECTS:
+        file = os.fdopen(open_regular(path), "rb", buffering=0)
+    except FileKindError as error:
+        raise PartError(str(error)) from None
+    if path.suffix == OLD_SUFFIX:
+        return OldPart(file, most=MOST_BYTES)
+    return ArrayFile(file, PartError)
+
+
+def _json(part: ArrayFile | OldPart, name: str) -> Any:
+    text = part.metadata.get(name)
+    if text is None:
+        raise PartError(f"it has no {name}")
+    try:
+        if text.count("[") > _MOST_OBJECTS:
             raise ValueError("too many lists")
-        return json.loads(text.decode(), object_pairs_hook=_few())
+        return json.loads(text, object_pairs_hook=_few())
     except (ValueError, RecursionError):
-        raise PartError(f"its {name.removeprefix('_')} is not readable") from None
+        raise PartError(f"its {name} is not readable") from None
 
 
 def _few() -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
@@ -218,24 +210,23 @@ def _checked_origin(origin: Any) -> dict[str, Any]:
 
 def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
     """The arrays of a part (all of them, or the named ones that it has)."""
-    with _reading(path) as archive:
-        members = archive.members()
-        wanted = [n for n in members if not n.startswith("_")] if names is None else names
-        return {name: archive.read(members[name]) for name in wanted if name in members}
+    with _reading(path) as part:
+        wanted = part.layout if names is None else [n for n in names if n in part.layout]
+        return {name: part.array(name) for name in wanted}
 
 
 def read_provenance(path: Path) -> dict[str, Any]:
     """The provenance of a part."""
-    with _reading(path) as archive:
-        return _checked_origin(_json(archive, archive.members(), _PROVENANCE))
+    with _reading(path) as part:
+        return _checked_origin(_json(part, "provenance"))
 
 
 @contextlib.contextmanager
-def _reading(path: Path) -> Iterator[Archive]:
+def _reading(path: Path) -> Iterator[ArrayFile | OldPart]:
     """A part that was whole when it was taken in; a `StoreError` if it is not any more."""
     try:
-        with Archive(path) as archive:
-            yield archive
+        with _opened(path) as part:
+            yield part
     except (PartError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StoreError(

@@ -3,7 +3,7 @@
 ```
 store/
   store.json            experiment, version, schema
-  parts/000001-….npz    one batch each, written under a temporary name, fsynced, renamed
+  parts/000001-….safetensors  one batch each, written under a temporary name, fsynced, renamed
   parts/aside/          files that were not whole parts of this store: kept, never read
   failures/….json       cells that raised, and why
   reserved/             locks on the batches that are being computed
@@ -44,15 +44,15 @@ from tacit._files import (
     write_atomically,
 )
 from tacit._phases import counted_as
+from tacit._tensors import MOST_BYTES
 from tacit.store import _accepted, _part, _results
 from tacit.store._accepted import ACCEPTED
-from tacit.store._archive import MOST_BYTES
 from tacit.store._dataset import build_dataset
 from tacit.store._errors import StoreError
 from tacit.store._failures import FailedCells, Failures
 from tacit.store._files import ASIDE, Numbers, digest_of, names_in
 from tacit.store._fit import misfit, wrong_outcomes
-from tacit.store._index import SUFFIX, PartIndex
+from tacit.store._index import PartIndex
 from tacit.store._key import check_given
 from tacit.store._manifest import MANIFEST, read_manifest
 from tacit.store._names import OUTCOME, check_identity
@@ -347,10 +347,10 @@ class Store:
         if self.read_only:
             raise StoreError(f"{self.path} was opened to be read only")
 
-    def _write(self, contents: _part.Contents, data: bytes) -> str:
+    def _write(self, contents: _part.Contents, data: bytes, suffix: str = _part.SUFFIX) -> str:
         self._must_be_writable()
         try:
-            name = self._numbers.name(contents.keys, SUFFIX)
+            name = self._numbers.name(contents.keys, suffix)
         except OSError as error:  # the folder was taken away meanwhile
             raise WriteError(self._parts, error) from error
         write_atomically(self._parts / name, data)
@@ -378,7 +378,7 @@ class Store:
         for name in theirs.parts():
             path, contents = theirs._parts / name, theirs._index.seen[name]
             if any(key not in self._index.where for key in contents.keys):
-                self._write(contents, read_regular(path, most=MOST_BYTES))
+                self._write(contents, read_regular(path, most=MOST_BYTES), path.suffix)
                 taken += 1
             else:
                 self._index.compare(path, contents.keys)

@@ -74,7 +74,9 @@ class TrainedNetworks(Experiment):
             stop=Stop(self.steps),
             record=Record(steps.tolist(), {"seen": split_means(train, test, self.watched)}),
             key=lane_keys(BATCHES, seeds),
-            checkpoint=None if batch.scratch is None else Checkpoint(batch.scratch / "run.npz"),
+            checkpoint=None
+            if batch.scratch is None
+            else Checkpoint(batch.scratch / "run.safetensors"),
             title=batch.label,
         )
         # Fewer steps than points: the curve stands still at its end.

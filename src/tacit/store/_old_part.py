@@ -1,8 +1,9 @@
-"""The members of a part's file: what each array is and where it lies, before any of it is read.
+"""Parts as tacit 0.2.0 wrote them: read for one version more, never written.
 
-A part is an uncompressed zip archive of `.npy` members, as NumPy reads it. Here its directory and
-the headers of its arrays are held against each other and against the size of the file, so that
-nothing that they say can make a reader allocate, wait or compute more than the file has bytes.
+Such a part is an uncompressed zip archive of `.npy` members; the archive's comment is a digest of
+all that stands before it. Its directory, its arrays' headers and the size of the file are held
+against each other, so that nothing that they say can make a reader allocate, wait or
+compute more than the file has bytes.
 """
 
 import hashlib
@@ -12,17 +13,17 @@ import os
 import struct
 import warnings
 import zipfile
-from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
 
-from tacit._files import FileKindError, open_regular
 from tacit.store._errors import PartError
 from tacit.store._variable import STORABLE
 
+SUFFIX = ".npz"
 DIGEST_BYTES = 32  # the archive's comment is twice as long: the digest in hexadecimal digits
-MOST_BYTES = 8 * 2**30  # of a part
+_TEXTS = ("header", "cells", "provenance")  # each a member `_header` and so on, of UTF-8 bytes
+_MOST_TEXT = 16 * 2**20
 _MOST_MEMBERS = 1000
 _MOST_DIRECTORY = 2**20
 _MOST_HEADER = 10_000
@@ -56,49 +57,68 @@ class Member(NamedTuple):
     size: int
 
 
-class Archive:
-    """An open part; also a context manager.
+class OldPart:
+    """An open part of 0.2.0, with what an `ArrayFile` has; also a context manager.
 
     Opening it checks the directory and the headers of the arrays: a `PartError` says what is wrong.
-    `check_digest` reads all of it.
+    `check` reads all of it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, file: IO[bytes], *, most: int) -> None:
+        self._file = file
         try:
-            self._file: IO[bytes] = os.fdopen(open_regular(path), "rb")
-        except FileKindError as error:
-            raise PartError(str(error)) from None
-        try:
-            self._size = os.fstat(self._file.fileno()).st_size
-            if self._size > MOST_BYTES:
+            self._size = file.seek(0, os.SEEK_END)
+            if self._size > most:
                 raise PartError(f"it has {self._size:,} bytes, more than a part may have")
+            self._members = self._all_members()
+            self.metadata = {name: self._text(name) for name in _TEXTS}
+            self.layout = {
+                name: (member.dtype, member.shape)
+                for name, member in self._members.items()
+                if name not in {f"_{text}" for text in _TEXTS}
+            }
         except BaseException:
-            self._file.close()
+            file.close()
             raise
 
-    def __enter__(self) -> "Archive":
+    def __enter__(self) -> "OldPart":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def check_digest(self) -> str:
-        """The digest; a `PartError` unless the comment is that of all that stands before it."""
+    @property
+    def digest(self) -> str:
+        """The digest that the file says of itself."""
+        self._file.seek(self._size - 2 * DIGEST_BYTES)
+        return self._file.read().decode("ascii", "replace")
+
+    def check(self) -> None:
+        """Read every byte: the digest, and that words are of characters."""
         digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
         left = self._size - 2 * DIGEST_BYTES
         self._file.seek(0)
-        while left > 0:
-            piece = self._file.read(min(_PIECE, left))
-            if not piece:
-                break
+        while left > 0 and (piece := self._file.read(min(_PIECE, left))):
             digest.update(piece)
             left -= len(piece)
-        if left or self._file.read() != digest.hexdigest().encode():
+        if left or self.digest != digest.hexdigest():
             raise PartError("it is damaged, or not one of tacit's: its digest does not match")
-        return digest.hexdigest()
+        for name, member in self._members.items():
+            if member.dtype.kind == "U":
+                self._check_characters(name, member)
 
-    def members(self) -> dict[str, Member]:
-        """The arrays by name."""
+    def _text(self, name: str) -> str:
+        member = self._members.get(f"_{name}")
+        if member is None or member.dtype != np.uint8 or len(member.shape) != 1:
+            raise PartError(f"it has no {name}")
+        if member.size > _MOST_TEXT:
+            raise PartError(f"its {name} takes {member.size:,} bytes")
+        try:
+            return self.array(f"_{name}").tobytes().decode()
+        except UnicodeDecodeError:
+            raise PartError(f"its {name} is not readable") from None
+
+    def _all_members(self) -> dict[str, Member]:
         try:
             infos = self._directory()
             return {info.filename.removesuffix(".npy"): self._member(info) for info in infos}
@@ -162,21 +182,22 @@ class Archive:
             raise PartError("its archive ends early")
         return data
 
-    def read(self, member: Member) -> np.ndarray:
-        """The array."""
+    def array(self, name: str) -> np.ndarray:
+        """An array as it was written."""
+        member = self._members[name]
         self._file.seek(member.start)
         count = math.prod(member.shape)
-        flat = np.fromfile(self._file, dtype=member.dtype, count=count) if member.size else ()
-        if member.size and flat.size != count:  # type: ignore[union-attr]
-            raise PartError("it ends early")
-        if not member.size:
+        if member.size:
+            flat = np.fromfile(self._file, dtype=member.dtype, count=count)
+        else:
             flat = np.empty(count, dtype=member.dtype)
-        array = np.asarray(flat).reshape(member.shape, order="F" if member.fortran else "C")
+        if flat.size != count:
+            raise PartError("it ends early")
+        array = flat.reshape(member.shape, order="F" if member.fortran else "C")
         native = member.dtype.newbyteorder("=")
         return array if native == member.dtype else array.astype(native)
 
-    def check_characters(self, name: str, member: Member) -> None:
-        """A `PartError` if an array of words holds what is no character."""
+    def _check_characters(self, name: str, member: Member) -> None:
         order = ">" if member.dtype.str.startswith(">") else "<"
         self._file.seek(member.start)
         left = member.size
