@@ -19,6 +19,7 @@ from tacit.estimators._completion_diagnosis import Diagnosis, diagnose
 from tacit.estimators._completion_input import check_parameters, checked_pairs, entries_of
 from tacit.estimators._masked_descent import Descent, Enough, Settings, descend_masked
 from tacit.estimators._means import Means
+from tacit.estimators._one_thread import one_thread
 from tacit.estimators._validation import validated
 
 if TYPE_CHECKING:
@@ -88,10 +89,12 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    @one_thread
     def diagnose(self, X: Any) -> Diagnosis:
         """What can be said of this matrix before anything is fitted."""
         return diagnose(*self._entries(X, reset=True))
 
+    @one_thread
     def fit(self, X: Any, y: Any = None) -> "DeepMatrixCompleter":
         """Fit to a matrix with NaN where nothing is seen, or to a sparse one."""
         values, seen = self._entries(X, reset=True)
@@ -101,6 +104,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         self._fit(values, seen, start=None)
         return self
 
+    @one_thread
     def partial_fit(self, X: Any, y: Any = None, *, cold: bool = False) -> "DeepMatrixCompleter":
         """Add the entries of a matrix of the same shape, and go on from where the fit ended.
 
@@ -134,6 +138,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         rows, columns = checked_pairs(pairs, self.diagnosis_.shape)
         return np.asarray(self._shown[rows, columns])
 
+    @one_thread
     def transform(self, X: Any) -> np.ndarray:
         """The matrix with its missing entries filled; rows are taken one by one.
 
