@@ -6,8 +6,8 @@
 An argument that is not what its check says is a `ValueError` that names it, what was received and
 what is allowed. An answer in NumPy's numbers that is not finite is one too, unless the door says
 `answer="any"`, or `"overflow"` where sums may overflow on the way: the function then documents
-where infinity or NaN is the answer. One field of a dataclass says so by `metadata={"nan": True}`. What JAX traces
-passes, and so do the values of JAX arrays: a run that has diverged is an outcome.
+where infinity or NaN is the answer. One field of a dataclass says so by `metadata={"nan": True}`.
+What JAX traces passes, and so do the values of JAX arrays: a run that has diverged is an outcome.
 """
 
 import functools
