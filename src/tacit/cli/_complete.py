@@ -26,12 +26,13 @@ def run(
     decay: float | None,
     form: str,
     header: bool | None,
+    names: bool | None,
     fill_all: bool,
     seed: int,
     as_json: bool,
 ) -> int:
     """Read, complete, write, and tell what was done."""
-    table = read_matrix(file, form=form, header=header)
+    table = read_matrix(file, form=form, header=header, names=names)
     if seed < 0 or seed >= 2**32:
         raise UsageError(f"--seed: received {seed}, it must lie in 0 … 4294967295")
     if output is not None and output.is_dir():
@@ -89,6 +90,7 @@ def _tell(
     if as_json:
         told |= {
             "form": table.form,
+            "remark": table.remark,
             "duplicates": table.duplicates,
             "output": None if output is None else str(output),
             "report": None if report is None else str(report),
@@ -96,6 +98,8 @@ def _tell(
         }
         print(json.dumps(told, ensure_ascii=False))
         return
+    if table.remark:
+        print(plain(f"{table.remark}.\n"))
     print(plain(report_of(completer, names)))
     if table.duplicates:
         print(f"{table.duplicates:,} lines repeat an entry: such entries were averaged.")

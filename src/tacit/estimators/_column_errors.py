@@ -7,7 +7,7 @@ import numpy as np
 
 Floats = np.ndarray
 
-_PRIOR = 5.0  # held-out entries' worth of doubt: a column with few is judged by all columns
+_PRIOR = 1.0  # held-out entry's worth of doubt: a column with few is judged by all columns
 _WHOLE = 0.95  # a trust above it is whole: the model is exact but for rounding
 _MOST = 1e100  # an error that counts, in deviations: squares of larger ones overflow
 
@@ -49,7 +49,7 @@ class ColumnErrors:
         """From some trials; `deviations` are of each column, 0 for a constant one.
 
         A column in which the model misses by more than the mean is filled by its mean. Few entries
-        tell little: it is judged by its own and by five more with the errors of the table. With the
+        tell little: it is judged by its own and by one more with the errors of the table. With the
         errors e of the model and b of the mean, mean + α (model − mean) has the least squares at
         α = Σ b (b − e) / Σ (b − e)², at least ½ where the model is better. Columns are `drawn` so
         far, or not at all; an α of few entries is near 1. A constant column is measured in the
