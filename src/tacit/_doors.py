@@ -6,8 +6,8 @@
 An argument that is not what its check says is a `ValueError` that names it, what was received and
 what is allowed. An answer in NumPy's numbers that is not finite is one too, unless the door says
 `answer="any"`, or `"overflow"` where sums may overflow on the way: the function then documents
-where infinity or NaN is the answer. What JAX traces
-passes, and so do the values of JAX arrays: a run that has diverged is an outcome.
+where infinity or NaN is the answer. One field of a dataclass says so by `metadata={"nan": True}`.
+What JAX traces passes, and so do the values of JAX arrays: a run that has diverged is an outcome.
 """
 
 import functools
@@ -390,8 +390,10 @@ def _leaves(answer: Any) -> Iterator[Any]:
         for part in answer:
             yield from _leaves(part)
     elif hasattr(answer, "__dataclass_fields__") and not isinstance(answer, type):
-        for part in vars(answer).values():
-            yield from _leaves(part)
+        fields = answer.__dataclass_fields__
+        for name, part in vars(answer).items():
+            documented = name in fields and fields[name].metadata.get("nan", False)
+            yield from (leaf for leaf in _leaves(part) if not (documented and np.isnan(leaf).all()))
 
 
 def _extreme(function: Callable[..., Any], given: dict[str, Any]) -> ValueError:

@@ -77,7 +77,7 @@ def test_the_choice_stands_in_the_report():
     assert model.choice_.held >= 100
     report = model.report()
     assert f"Depth {model.depth_}, weight decay {model.weight_decay_:g}, means removed" in report
-    assert f"held-out entries: {best:.4g}" in report
+    assert f"held-out entries: {model.relative_error_:.3g} of the columns' dev" in report
     assert [panel.title for panel in model.plot().panels][-1] == "what was tried"
 
 
@@ -133,6 +133,7 @@ def test_a_change_of_unit_changes_the_unit_alone():
         ({"held_out": 0.7}, np.ones((3, 3)), "held_out: received 0.7"),
         ({"max_steps": 0}, np.ones((3, 3)), "max_steps: received 0"),
         ({"centre": "yes"}, np.ones((3, 3)), "centre: received 'yes'"),
+        ({"scale": "yes"}, np.ones((3, 3)), "scale: received 'yes'"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_words(options, given, words):

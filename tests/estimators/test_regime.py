@@ -51,6 +51,20 @@ def test_a_model_linear_in_what_it_trains_is_in_the_kernel_corner():
     assert "continued" in after.expect
 
 
+def test_a_problem_without_later_lags_has_no_error_there():
+    plain = tacit.regime(layer(), PopulationLoss.of(TEACHER, 6))
+    longer = tacit.regime(layer(), PROBLEM)
+    assert np.isnan(plain.beyond)
+    assert plain.change == pytest.approx(longer.change, rel=1e-6)
+    assert "predicted error" not in plain.expect
+    assert plain.corner == longer.corner
+
+
+def test_an_answer_that_overflows_is_still_refused():
+    with pytest.raises(ValueError, match="no finite answer"):
+        tacit.regime(layer(scale=1e160), PopulationLoss.of(TEACHER, 6))
+
+
 def test_a_large_start_is_lazy_and_a_small_fast_one_is_rich():
     """C ~ 100 with its response taken off is the kernel corner; C ~ 0.001, A fast, the rich one."""
     target = np.asarray(TEACHER.impulse_response(18))

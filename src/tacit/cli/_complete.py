@@ -11,7 +11,7 @@ from tacit._files import write_atomically
 from tacit.cli._text import plain
 from tacit.draw import save_png
 from tacit.estimators import DeepMatrixCompleter
-from tacit.estimators._completion_report import record_of
+from tacit.estimators._completion_report import record_of, report_of
 from tacit.estimators._tables import MatrixTable, read_matrix, write_matrix
 
 _LISTED = 10
@@ -26,12 +26,13 @@ def run(
     decay: float | None,
     form: str,
     header: bool | None,
+    names: bool | None,
     fill_all: bool,
     seed: int,
     as_json: bool,
 ) -> int:
     """Read, complete, write, and tell what was done."""
-    table = read_matrix(file, form=form, header=header)
+    table = read_matrix(file, form=form, header=header, names=names)
     if seed < 0 or seed >= 2**32:
         raise UsageError(f"--seed: received {seed}, it must lie in 0 … 4294967295")
     if output is not None and output.is_dir():
@@ -52,7 +53,9 @@ def run(
         write_matrix(output, table, completer.completed_)
     if report is not None:
         report.mkdir(parents=True, exist_ok=True)
-        write_atomically(report / "report.md", completer.report().encode())
+        write_atomically(
+            report / "report.md", report_of(completer, [*map(str, table.columns)]).encode()
+        )
         save_png(completer.plot(), report / "figure.png")
         _write_undetermined(report / "undetermined.csv", completer, table)
     _tell(completer, table, output=output, report=report, fill_all=fill_all, as_json=as_json)
@@ -82,10 +85,12 @@ def _tell(
     fill_all: bool,
     as_json: bool,
 ) -> None:
-    told = record_of(completer)
+    names = [str(name) for name in table.columns]
+    told = record_of(completer, names)
     if as_json:
         told |= {
             "form": table.form,
+            "remark": table.remark,
             "duplicates": table.duplicates,
             "output": None if output is None else str(output),
             "report": None if report is None else str(report),
@@ -93,15 +98,17 @@ def _tell(
         }
         print(json.dumps(told, ensure_ascii=False))
         return
-    print(plain(completer.report()))
+    if table.remark:
+        print(plain(f"{table.remark}.\n"))
+    print(plain(report_of(completer, names)))
     if table.duplicates:
         print(f"{table.duplicates:,} lines repeat an entry: such entries were averaged.")
-    names = [f"{row} × {column}" for row, column in _undetermined(completer, table)]
-    if names:
-        more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    pairs = [f"{row} × {column}" for row, column in _undetermined(completer, table)]
+    if pairs:
+        more = f" and {len(pairs) - _LISTED:,} more" if len(pairs) > _LISTED else ""
         done = "filled by means" if fill_all else "left empty"
         print(
-            plain(f"{done}, since no method can determine them: {', '.join(names[:_LISTED])}{more}")
+            plain(f"{done}, since no method can determine them: {', '.join(pairs[:_LISTED])}{more}")
         )
     for word, place in (("completed table", output), ("report", report)):
         if place is not None:

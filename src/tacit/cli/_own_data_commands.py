@@ -73,6 +73,13 @@ def complete_command(
         ),
     ] = "auto",
     header: Header = None,
+    names: Annotated[
+        bool | None,
+        typer.Option(
+            "--names/--no-names",
+            help="Whether the first column of a wide table names its rows; else it looks.",
+        ),
+    ] = None,
     fill_all: Annotated[
         bool,
         typer.Option("--fill-all", help="Fill by means what no method can determine."),
@@ -95,6 +102,7 @@ def complete_command(
         decay=decay,
         form=form,
         header=header,
+        names=names,
         fill_all=fill_all,
         seed=seed,
         as_json=as_json,

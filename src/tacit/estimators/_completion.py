@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tacit._progress_bar import Bar, bar, part
+from tacit.estimators._column_units import ColumnUnits, Frame
 from tacit.estimators._completion_choice import (
     DEEP_STEPS,
     SHALLOW_STEPS,
@@ -19,6 +20,7 @@ from tacit.estimators._completion_diagnosis import Diagnosis, diagnose
 from tacit.estimators._completion_input import check_parameters, checked_pairs, entries_of
 from tacit.estimators._masked_descent import Descent, Enough, Settings, descend_masked
 from tacit.estimators._means import Means
+from tacit.estimators._one_thread import one_thread
 from tacit.estimators._validation import validated
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
     weight_decay : λ, in units of the matrix's largest singular value times the fraction observed;
         None chooses.
     centre : remove the level and the means of rows and columns first; None chooses.
+    scale : centre each column and divide it by its deviation first; None chooses, where columns
+        differ in level or unit.
     held_out : the part of the entries that choices are made on.
     max_steps : the budget of one descent; None is 400 steps for depth 2 and 5,000 beyond.
     fill_undetermined : fill also what no method can determine (by the means); else NaN.
@@ -56,10 +60,17 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
     ----------
     completed_ : the matrix, observed entries as they were. `fitted_` is the model everywhere.
     depth_, weight_decay_, centred_, n_steps_ : the model chosen; `choice_` says why.
+    scaled_ : whether columns were scaled; `rank_` and singular values are then of scaled columns.
     held_out_error_ : root mean squared error of that model on entries it had not seen.
+    relative_error_ : the same with each error over the deviation of its column; 1 is a mean's.
+    column_errors_ : the relative error of each column; NaN where no entry of it was held out.
+    columns_by_means_ : numbers of the columns that are filled by their mean, since the model was
+        worse on their held-out entries.
     rank_ : singular values of the product above a thousandth of the largest.
     diagnosis_ : what could be said before fitting.
     """
+
+    _frame: Frame
 
     def __init__(
         self,
@@ -67,6 +78,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         depth: int | None = None,
         weight_decay: float | None = None,
         centre: bool | None = None,
+        scale: bool | None = None,
         held_out: float = 0.1,
         max_steps: int | None = None,
         fill_undetermined: bool = False,
@@ -76,6 +88,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         self.depth = depth
         self.weight_decay = weight_decay
         self.centre = centre
+        self.scale = scale
         self.held_out = held_out
         self.max_steps = max_steps
         self.fill_undetermined = fill_undetermined
@@ -88,10 +101,12 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    @one_thread
     def diagnose(self, X: Any) -> Diagnosis:
         """What can be said of this matrix before anything is fitted."""
         return diagnose(*self._entries(X, reset=True))
 
+    @one_thread
     def fit(self, X: Any, y: Any = None) -> "DeepMatrixCompleter":
         """Fit to a matrix with NaN where nothing is seen, or to a sparse one."""
         values, seen = self._entries(X, reset=True)
@@ -101,6 +116,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         self._fit(values, seen, start=None)
         return self
 
+    @one_thread
     def partial_fit(self, X: Any, y: Any = None, *, cold: bool = False) -> "DeepMatrixCompleter":
         """Add the entries of a matrix of the same shape, and go on from where the fit ended.
 
@@ -134,6 +150,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         rows, columns = checked_pairs(pairs, self.diagnosis_.shape)
         return np.asarray(self._shown[rows, columns])
 
+    @one_thread
     def transform(self, X: Any) -> np.ndarray:
         """The matrix with its missing entries filled; rows are taken one by one.
 
@@ -188,30 +205,39 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         self.diagnosis_ = diagnose(values, seen)
         self._values, self._seen = values, seen
         self._flipped = seen.shape[0] < seen.shape[1]  # the long side last: see `_descend`
-        working, mask = (values.T, seen.T) if self._flipped else (values, seen)
-        size = float(np.abs(values).max()) or 1.0
-        working = working / size
+        table, mask = (values.T, seen.T) if self._flipped else (values, seen)
         if not again:
             self.choice_ = choose(
-                working,
+                table,
                 mask,
+                sideways=self._flipped,
                 depth=self.depth,
                 weight_decay=self.weight_decay,
                 centre=self.centre,
+                scale=self.scale,
                 held_out=self.held_out,
                 max_steps=self.max_steps,
                 seed=seed,
-                unit=size,
                 tell=part(tell, 0.0, _CHOICE),
             )
         best = self.choice_.chosen
         self.depth_, self.weight_decay_ = best.depth, best.weight_decay
-        self.centred_, self.held_out_error_ = best.centred, best.error
+        self.centred_, self.scaled_ = best.centred, best.scaled
+        self.held_out_error_ = self.choice_.error
+        self.relative_error_ = self.choice_.columns.overall
+        self.column_errors_ = self.choice_.columns.errors
+        self.columns_by_means_ = self.choice_.columns.by_means
+        units = ColumnUnits.of(table, mask, sideways=self._flipped) if best.scaled else None
+        if units is not None and start is not None:  # its factors are in the units of before
+            units = self._frame.units.renewed(units)
+        frame = Frame.of(table, units, sideways=self._flipped)
+        working = frame.inward(table)
         means = Means.of(working, mask) if best.centred else Means.none(working.shape)
         steps = self._steps_for_all(best) if start is None else _budget(best.depth)
         settings = Settings(best.depth, best.weight_decay, steps)
         if start is not None:
-            start = Descent(start.factors, start.unit * self._size / size, 0, *np.zeros((3, 1)))
+            unit = start.unit * self._frame.size / frame.size
+            start = Descent(start.factors, unit, 0, *np.zeros((3, 1)))
         self._before = start
         self._descent = descend_masked(
             working - means.matrix,
@@ -224,27 +250,29 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
                 _CHOICE + (1 - _CHOICE) * fraction, "all entries, with what was chosen"
             ),
         )
-        self._size: float = size
+        self._frame = frame
         self.n_steps_ = self._descent.steps
-        product = size * self._descent.product
-        additive = size * means.matrix
-        self._set_results(
-            *((product.T, additive.T) if self._flipped else (product, additive)), means
-        )
+        self._set_results(self._descent.product, means)
 
     def _steps_for_all(self, best: Candidate) -> int:
         """Room for as many steps again as the choice needed, where they were counted."""
         most = best.steps * (2 if np.isfinite(best.fit) else 1)
         return most if self.max_steps is None else min(most, self.max_steps)
 
-    def _set_results(self, product: np.ndarray, additive: np.ndarray, means: Means) -> None:
-        self.fitted_ = product + additive
+    def _set_results(self, product: np.ndarray, means: Means) -> None:
+        fitted = self._frame.outward(product + means.matrix)
+        self.fitted_ = fitted.T if self._flipped else fitted
+        units = self._frame.units.upright() if self._flipped else self._frame.units
+        self._column_means = units.means(self._values, self._seen).ravel()
+        self.fitted_ = self._drawn(self.fitted_)
         self._shown = self.fitted_
         if not self.fill_undetermined:
             self._shown = np.where(self.diagnosis_.undetermined, np.nan, self.fitted_)
         self.completed_ = np.where(self._seen, self._values, self._shown)
         left, right = (means.columns, means.rows) if self._flipped else (means.rows, means.columns)
-        self._means = Means(self._size * means.level, self._size * left, self._size * right)
+        size = self._frame.size
+        self._means = Means(size * means.level, size * left, size * right)
+        product = size * (product.T if self._flipped else product)
         _, self.singular_values_, self._right = np.linalg.svd(product, full_matrices=False)
         top = self.singular_values_[0]
         self.rank_ = int((self.singular_values_ > 1e-3 * top).sum()) if top > 0 else 0
@@ -254,19 +282,30 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
 
     def _folded_in(self, row: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """A row of its own, with the fitted rows' spread along each right factor as its prior."""
-        if not mask.any():
-            additive = self._means.level + self._means.columns
-            return additive if self.fill_undetermined else np.full(row.shape, np.nan)
-        offset = self._means.of_row(row, mask) if self.centred_ else 0.0
+        if not (mask.any() or self.fill_undetermined):
+            return np.full(row.shape, np.nan)
+        units = self._frame.units if not self._flipped else self._frame.units.upright()
+        row = units.inward(row[None])[0] if self.scaled_ else row
+        offset = self._means.of_row(row, mask) if self.centred_ and mask.any() else 0.0
         additive = self._means.level + self._means.columns + offset
-        kept = self.singular_values_ > 1e-3 * max(self.singular_values_[0], 1e-300)
-        basis = self._right[kept].T * self.singular_values_[kept] / np.sqrt(len(self._seen))
-        scale = float(np.sqrt(np.mean(basis**2))) or 1.0
-        error = self.held_out_error_
-        doubt = (error if np.isfinite(error) else 0.0) ** 2 + 1e-10 * scale**2
-        seen = basis[mask]
-        gram = seen.T @ seen + doubt * np.eye(seen.shape[1])
-        return np.asarray(additive + basis @ np.linalg.solve(gram, seen.T @ (row - additive)[mask]))
+        found = additive
+        if mask.any():
+            kept = self.singular_values_ > 1e-3 * max(self.singular_values_[0], 1e-300)
+            basis = self._right[kept].T * self.singular_values_[kept] / np.sqrt(len(self._seen))
+            scale = float(np.sqrt(np.mean(basis**2))) or 1.0
+            error = self.choice_.chosen.error if self.scaled_ else self.held_out_error_
+            doubt = (error if np.isfinite(error) else 0.0) ** 2 + 1e-10 * scale**2
+            seen = basis[mask]
+            gram = seen.T @ seen + doubt * np.eye(seen.shape[1])
+            found = additive + basis @ np.linalg.solve(gram, seen.T @ (row - additive)[mask])
+        found = units.outward(found[None])[0] if self.scaled_ else found
+        return self._drawn(np.asarray(found))
+
+    def _drawn(self, found: np.ndarray) -> np.ndarray:
+        """Columns drawn to their means, as far as their held-out entries ask for it."""
+        trust = self.choice_.columns.trust
+        drawn = self._column_means + trust * (found - self._column_means)
+        return np.where(trust == 1, found, drawn)
 
     def _warn_if_lazy(self, values: np.ndarray, fresh: np.ndarray) -> None:
         before, after = self._before, self._descent

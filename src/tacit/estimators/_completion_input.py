@@ -88,8 +88,10 @@ def check_parameters(estimator: Any) -> None:
             f"weight_decay: received {decay!r}, it must be a number of at least 0, or None to "
             "choose it on held-out entries"
         )
-    if estimator.centre not in (None, True, False):
-        raise ValueError(f"centre: received {estimator.centre!r}, it must be True, False or None")
+    for name in ("centre", "scale"):
+        value = getattr(estimator, name)
+        if value not in (None, True, False):
+            raise ValueError(f"{name}: received {value!r}, it must be True, False or None")
     if not (is_real(estimator.held_out) and 0 < estimator.held_out < 0.5):
         raise ValueError(
             f"held_out: received {estimator.held_out!r}, it must lie between 0 and 0.5; leave it "

@@ -1,6 +1,7 @@
 """What a completer says and shows of itself."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ _SHOWN = 60  # rows and columns of the map, at most
 _LISTED = 20
 
 
-def record_of(completer: Any) -> dict[str, Any]:
-    """The same as the report, as numbers for machines."""
+def record_of(completer: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
+    """The same as the report, as numbers for machines; `names` are of the columns."""
+    columns = _names(completer, names)
     diagnosis, choice = completer.diagnosis_, completer.choice_
     return {
         "shape": list(diagnosis.shape),
@@ -26,9 +28,17 @@ def record_of(completer: Any) -> dict[str, Any]:
         "depth": completer.depth_,
         "weight_decay": completer.weight_decay_,
         "centred": completer.centred_,
+        "scaled": completer.scaled_,
         "steps": completer.n_steps_,
         "rank": completer.rank_,
         "held_out_error": _number(completer.held_out_error_),
+        "relative_error": _number(completer.relative_error_),
+        "column_errors": {
+            name: _number(float(value))
+            for name, value in zip(columns, completer.column_errors_, strict=True)
+        },
+        "columns_by_means": [columns[place] for place in completer.columns_by_means_],
+        "nothing_found": completer.relative_error_ >= 1,
         "held_out_entries": choice.held,
         "deviation": choice.deviation,
         "why": list(choice.why),
@@ -37,6 +47,7 @@ def record_of(completer: Any) -> dict[str, Any]:
                 "depth": one.depth,
                 "weight_decay": one.weight_decay,
                 "centred": one.centred,
+                "scaled": one.scaled,
                 "error": one.error,
                 "steps": one.steps,
                 "tried_twice": one.again,
@@ -46,11 +57,42 @@ def record_of(completer: Any) -> dict[str, Any]:
     }
 
 
-def report_of(completer: Any) -> str:
+def _names(completer: Any, names: Sequence[str] | None) -> list[str]:
+    """The columns' names: those given, those of the frame that was fitted, or their numbers."""
+    found = getattr(completer, "feature_names_in_", None) if names is None else names
+    return [str(name) for name in range(completer.n_features_in_)] if found is None else [*found]
+
+
+def _column_words(completer: Any, told: dict[str, Any]) -> list[str]:
+    """Which columns the model is no help for, and the errors of all of them, or of the worst."""
+    lines = []
+    if told["nothing_found"]:
+        lines.append(
+            "Nothing was found in these gaps: held-out errors are as large as the deviations of "
+            "their columns, and means would be as good."
+        )
+    if told["columns_by_means"]:
+        listed, more = told["columns_by_means"][:_LISTED], len(told["columns_by_means"]) - _LISTED
+        lines.append(
+            f"Filled by their mean, since the model was worse on their held-out entries: "
+            f"{', '.join(listed)}{f' and {more:,} more' if more > 0 else ''}."
+        )
+    known = {name: value for name, value in told["column_errors"].items() if value is not None}
+    if not known:
+        return lines
+    worst = sorted(known, key=lambda name: -known[name])[:_LISTED]
+    title = "Errors over the column's deviation" + (
+        f", the worst {_LISTED} of {len(known):,} columns" if len(known) > _LISTED else ""
+    )
+    return [*lines, f"{title}: {', '.join(f'{name} {known[name]:.2f}' for name in worst)}."]
+
+
+def report_of(completer: Any, names: Sequence[str] | None = None) -> str:
     """The report in Markdown."""
-    told = record_of(completer)
+    told = record_of(completer, names)
     rows, columns = told["shape"]
     diagnosis = completer.diagnosis_
+    scaled = ", columns scaled" if told["scaled"] else ""
     lines = [
         "# Completion",
         "",
@@ -59,17 +101,25 @@ def report_of(completer: Any) -> str:
         "## The model",
         "",
         f"Depth {told['depth']}, weight decay {told['weight_decay']:g}, means "
-        f"{'removed' if told['centred'] else 'kept'}, {told['steps']:,} steps; rank {told['rank']} "
+        f"{'removed' if told['centred'] else 'kept'}{scaled}, "
+        f"{told['steps']:,} steps; rank {told['rank']} "
         "(singular values above a thousandth of the largest).",
         "",
         *[f"- {word}." for word in told["why"]],
     ]
+    if columns := _column_words(completer, told):
+        lines += ["", "## Columns", "", *[f"- {word}" for word in columns]]
     if told["tried"]:
-        lines += ["", "| depth | decay | means removed | steps | held-out error |"]
-        lines += ["|---|---|---|---|---|"]
+        over = " over deviation" if completer.choice_.over_columns else ""
+        lines += ["", "## What was tried", ""]
+        lines += [
+            f"| depth | decay | means removed | columns scaled | steps | held-out error{over} |"
+        ]
+        lines += ["|---|---|---|---|---|---|"]
         lines += [
             f"| {one['depth']} | {one['weight_decay']:g} | {'yes' if one['centred'] else 'no'} | "
-            f"{one['steps']:,} | {one['error']:.5g}{' (twice)' if one['tried_twice'] else ''} |"
+            f"{'yes' if one['scaled'] else 'no'} | {one['steps']:,} | {one['error']:.5g}"
+            f"{' (tried again)' if one['tried_twice'] else ''} |"
             for one in told["tried"]
         ]
     lines += ["", "## The pattern", "", *[f"- {word}" for word in _pattern_words(completer)]]
@@ -140,15 +190,19 @@ def figure_of(completer: Any) -> Figure:
 
 def _errors(completer: Any, tried: tuple[Any, ...]) -> Panel:
     marks: list[Any] = []
-    kinds = sorted({(one.depth, one.centred) for one in tried})
-    for colour, (depth, centred) in enumerate(kinds):
-        some = [one for one in tried if (one.depth, one.centred) == (depth, centred)]
+    kinds = sorted({(one.depth, one.centred, one.scaled) for one in tried})
+    for colour, (depth, centred, scaled) in enumerate(kinds):
+        kind = (depth, centred, scaled)
+        some = [one for one in tried if (one.depth, one.centred, one.scaled) == kind]
         label = f"depth {depth}" + (", means removed" if centred else "")
+        label += ", scaled" if scaled else ""
         places = [tried.index(one) for one in some]
         marks.append(Points(places, [one.error for one in some], label=label, colour=colour))
-    marks.append(HorizontalRule(completer.held_out_error_, label="chosen", colour="reference"))
+    chosen = completer.choice_.chosen.error
+    marks.append(HorizontalRule(chosen, label="chosen", colour="reference"))
     ticks = {float(place): f"{one.weight_decay:g}" for place, one in enumerate(tried)}
-    y = Axis("held-out error", scale="log")
+    over = " over deviation" if completer.choice_.over_columns else ""
+    y = Axis(f"held-out error{over}", scale="log")
     return Panel("what was tried", Axis("weight decay", ticks=ticks), y, marks)
 
 

@@ -12,6 +12,7 @@ from tacit._doors import number, real
 from tacit._progress_bar import Bar, bar, part
 from tacit.estimators._identification_input import check_parameters, largest_order, measured
 from tacit.estimators._look_ahead import looked_ahead
+from tacit.estimators._one_thread import one_thread
 from tacit.estimators._records import Records, Scale, parts
 from tacit.estimators._system_orders import Start, candidates, choose_order, starts_of
 from tacit.estimators._validation import validated
@@ -70,6 +71,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.progress = progress
 
+    @one_thread
     def fit(self, X: Any, y: Any, *, records: Any = None) -> "LinearSystemIdentifier":
         """Fit to inputs (time, inputs) and outputs (time,) or (time, outputs).
 
@@ -142,6 +144,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.system_ = self.scale_.system(self.choice_.chosen.model, records.inputs, self.step)
         self.final_states_ = [self.system_.state_after(u, y) for u, y in zip(U, Y, strict=True)]
 
+    @one_thread
     def predict(self, X: Any, *, state: Any = None) -> np.ndarray:
         """The simulated outputs, from rest or from a state such as `final_states_[0]`."""
         check_is_fitted(self)
@@ -156,6 +159,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         outputs = self.system_.simulate(U, state)[0]
         return outputs[:, 0] if self._flat else outputs
 
+    @one_thread
     def compare(self, held_out: float = 0.25) -> dict[str, Any]:
         """Simulation errors on the end of each record, after fitting everything to its beginning.
 
@@ -171,6 +175,7 @@ class LinearSystemIdentifier(MultiOutputMixin, RegressorMixin, BaseEstimator):
         inputs, outputs = (np.concatenate(some) for some in zip(*train, strict=True))
         return compared(clone(self).fit(inputs, outputs, records=labels), test)
 
+    @one_thread
     def compare_on(self, X: Any, y: Any) -> dict[str, Any]:
         """The same on samples that follow the last record, which nothing was fitted to."""
         from tacit.estimators._baselines import compared

@@ -6,7 +6,8 @@ and 2.5 s with compilation; lanes cost as much as one run after another).
 """
 
 import itertools
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -62,6 +63,7 @@ class Descent:
     looks: Floats  # the steps at which the held-out entries were looked at
     errors: Floats  # the root mean squared error there, in the target's units
     fits: Floats  # the same of the observed entries
+    missed: Floats = field(default_factory=lambda: np.zeros(0))  # at the best look, one by one
 
     @property
     def product(self) -> Floats:
@@ -95,13 +97,13 @@ class Enough:
         return step >= self.steps and error <= _AS_WELL * self.error
 
 
-def pooled(one: Descent, other: Descent) -> tuple[float, int, float]:
-    """`best` of two descents that had as many entries held out each, by their mean squares."""
-    count = min(len(one.looks), len(other.looks))
-    squares = (one.errors[:count] ** 2 + other.errors[:count] ** 2) / 2
+def pooled(descents: Sequence[Descent]) -> tuple[float, int, float]:
+    """`best` of descents that had as many entries held out each, by their mean squares."""
+    count = min(len(one.looks) for one in descents)
+    squares = np.mean([one.errors[:count] ** 2 for one in descents], axis=0)
     place = int(np.argmin(squares))
-    fit = max(one.fits[place], other.fits[place])
-    return float(np.sqrt(squares[place])), int(one.looks[place]), float(fit)
+    fit = max(one.fits[place] for one in descents)
+    return float(np.sqrt(squares[place])), int(descents[0].looks[place]), float(fit)
 
 
 def descend_masked(
@@ -111,14 +113,16 @@ def descend_masked(
     *,
     rng: np.random.Generator,
     held: Floats | None = None,
+    weights: Floats | None = None,
     start: Descent | None = None,
     enough: Enough | None = None,
     tell: Bar = silent_bar,
 ) -> Descent:
     """Descend from a small random start, or from where another descent ended.
 
-    With `held` (a mask) it stops when the error there has not fallen for a while. A descent that
-    diverges is begun again with half the rate.
+    With `held` (a mask) it stops when the error there has not fallen for a while; `weights`, to be
+    broadcast with the target, says what an error counts. A descent that diverges is begun again
+    with half the rate.
     """
     if start is None:
         unit = largest_singular_value(target, seen)
@@ -127,14 +131,21 @@ def descend_masked(
         unit, factors = start.unit, start.factors
     if unit == 0:  # nothing but zeros: so is the answer
         zeros = tuple(np.zeros_like(factor) for factor in factors)
-        error = 0.0 if held is None else _rms(target[held])
-        return Descent(zeros, 1.0, 0, *np.array([[0], [error], [0.0]]))
+        missed = counted = np.zeros(0)
+        if held is not None:
+            missed = -np.asarray(target[held], np.float64)
+            counted = missed if weights is None else missed * _at(weights, held)
+        looks, errors, fits = np.array([[0], [_rms(counted)], [0.0]])
+        return Descent(zeros, 1.0, 0, looks, errors, fits, missed)
     scaled = np.where(seen if held is None else seen | held, target / unit, 0).astype(np.float32)
     for halving in range(_HALVINGS):
-        found = _descend(scaled, seen, settings, factors, held, 0.5**halving, enough, unit, tell)
+        with np.errstate(over="ignore", invalid="ignore"):  # of one that diverges
+            found = _descend(
+                scaled, seen, settings, factors, held, weights, 0.5**halving, enough, unit, tell
+            )
         if found is not None:
-            factors, steps, looks, errors, fits = found
-            return Descent(factors, unit, steps, looks, unit * errors, unit * fits)
+            factors, steps, looks, errors, fits, missed = found
+            return Descent(factors, unit, steps, looks, unit * errors, unit * fits, unit * missed)
     raise FloatingPointError("descent diverged at every rate; this is a fault of ours")
 
 
@@ -163,12 +174,13 @@ def _descend(
     settings: Settings,
     start: tuple[Floats, ...],
     held: Floats | None,
+    weights: Floats | None,
     share: float,
     enough: Enough | None,
     unit: float,
     tell: Bar,
-) -> tuple[tuple[Floats, ...], int, Floats, Floats, Floats] | None:
-    """Factors, steps taken and held-out errors; None if it diverged."""
+) -> tuple[tuple[Floats, ...], int, Floats, Floats, Floats, Floats] | None:
+    """Factors, steps taken and held-out errors, also one by one; None if it diverged."""
     density = float(seen.mean())
     rate = np.float32(share * settings.rate / density)
     decay, momentum = np.float32(settings.decay * density), np.float32(settings.momentum)
@@ -177,6 +189,8 @@ def _descend(
     factors = [factor.copy() for factor in start]
     speeds = [np.zeros_like(factor) for factor in factors]
     places = None if held is None else np.nonzero(held)
+    counts = None if held is None or weights is None else _at(weights, held)
+    missed = np.zeros(0)
     looks: list[int] = []
     errors: list[float] = []
     fits: list[float] = []
@@ -197,7 +211,10 @@ def _descend(
             fit = float(np.sqrt(loss / count))
             if places is not None:
                 looks.append(step)
-                errors.append(_rms(error[places]))
+                now = error[places].astype(np.float64)
+                errors.append(_rms(now if counts is None else counts * now))
+                if errors[-1] <= min(errors):
+                    missed = now
                 fits.append(fit)
                 if _is_past_its_best(errors, looks, settings):
                     break
@@ -214,7 +231,7 @@ def _descend(
             speeds[layer] *= momentum
             speeds[layer] -= rate * gradient
             factors[layer] += speeds[layer]
-    return tuple(factors), step, np.array(looks), np.array(errors), np.array(fits)
+    return tuple(factors), step, np.array(looks), np.array(errors), np.array(fits), missed
 
 
 def _decays(seen: Floats, settings: Settings) -> list[Floats]:
@@ -238,6 +255,10 @@ def _is_past_its_best(errors: list[float], looks: list[int], settings: Settings)
     place = int(np.argmin(errors))
     patience = 60 if settings.depth <= 2 else 1000
     return looks[-1] - looks[place] > patience + looks[place] / 2
+
+
+def _at(weights: Floats, held: Floats) -> Floats:
+    return np.asarray(np.broadcast_to(weights, held.shape)[held])
 
 
 def _rms(errors: Floats) -> float:

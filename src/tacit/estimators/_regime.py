@@ -1,7 +1,7 @@
 """In which regime a recurrence is, or will be, trained: the kernel's, the rich one, or between."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import equinox as eqx
@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit._doors import door, instance
 from tacit._types import x64_for
+from tacit.estimators._one_thread import one_thread
 from tacit.measures import hankel, kernel_rotation, numerical_rank
 from tacit.models import DiagonalSSM
 from tacit.problems import (
@@ -56,7 +57,7 @@ class Regime:
     rotation: float
     rank: int
     train_error: float
-    beyond: float
+    beyond: float = field(metadata={"nan": True})
     corner: str
     knobs: Mapping[str, float]
     expect: str
@@ -74,6 +75,7 @@ class Regime:
 
 
 @door(problem=instance(PopulationLoss, RatedResponse, CentredResponse))
+@one_thread
 def regime(
     model: Any,
     problem: Any,
@@ -179,8 +181,12 @@ def _response(model: Any, lags: int) -> np.ndarray:
 
 
 def _beyond(found: np.ndarray, target: np.ndarray, length: int) -> float:
+    """NaN means that there are no lags, and nothing else."""
     size = np.linalg.norm(target[length:])
-    return float(np.linalg.norm((found - target)[length:]) / size) if size > 0 else float("nan")
+    if size == 0:
+        return float("nan")
+    error = float(np.linalg.norm((found - target)[length:]) / size)
+    return float("inf") if np.isnan(error) else error
 
 
 def _knobs(model: Any, target: Any, length: int, given: dict[str, Any]) -> dict[str, float]:

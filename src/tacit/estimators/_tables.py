@@ -10,7 +10,8 @@ import numpy as np
 
 from tacit._errors import UsageError, shown
 from tacit._files import write_atomically
-from tacit.estimators._text_tables import read_text_table
+from tacit.estimators._row_names import RowNames, row_names
+from tacit.estimators._text_tables import check_columns, read_text_table
 
 FORMS = ("auto", "wide", "long")
 _MOST_CELLS = 200_000_000
@@ -22,7 +23,7 @@ class MatrixTable:
 
     `corner` names the column of row names of a wide table (None: there are none), `names` the three
     columns of a long one. `duplicates` counts the lines of a long table that repeat an entry; such
-    entries are averaged.
+    entries are averaged. `remark` says what was made of a first column of numbers.
     """
 
     matrix: np.ndarray
@@ -32,18 +33,17 @@ class MatrixTable:
     corner: str | None = None
     names: tuple[str, str, str] = ("row", "column", "value")
     duplicates: int = 0
+    remark: str = ""
 
 
 def read_frame(path: str | os.PathLike[str], *, header: bool | None = None) -> Any:
     """The table in a text or Parquet file, as a pandas frame; empty cells are NaN."""
-    import pandas as pd
-
     file = Path(path)
     if not file.is_file():
         raise UsageError(f"{file} is not a file: give a CSV, TSV or Parquet file")
     try:
         if _is_parquet(file):
-            return pd.read_parquet(file).reset_index(drop=True)
+            return _parquet(file)
         return read_text_table(file, header=header)
     except ImportError:
         raise UsageError(f"{file}: Parquet needs pyarrow; pip install pyarrow") from None
@@ -55,9 +55,16 @@ def read_frame(path: str | os.PathLike[str], *, header: bool | None = None) -> A
 
 
 def read_matrix(
-    path: str | os.PathLike[str], *, form: str = "auto", header: bool | None = None
+    path: str | os.PathLike[str],
+    *,
+    form: str = "auto",
+    header: bool | None = None,
+    names: bool | None = None,
 ) -> MatrixTable:
-    """The matrix in a file, in whichever form it stands there."""
+    """The matrix in a file, in whichever form it stands there.
+
+    `names` says whether the first column of a wide table names its rows; None looks.
+    """
     if form not in FORMS:
         raise UsageError(f"form: received {form!r}, it must be auto, wide or long")
     frame = read_frame(path, header=header)
@@ -65,7 +72,9 @@ def read_matrix(
         raise UsageError(f"{path} holds no rows: the first line is taken for a header")
     if form == "auto":
         form = "long" if _looks_long(frame) else "wide"
-    return _long(frame, path) if form == "long" else _wide(frame, path)
+    if form == "long" and names is not None:
+        raise UsageError("names: a long table names its rows in every line; leave the option out")
+    return _long(frame, path) if form == "long" else _wide(frame, path, names)
 
 
 def _looks_long(frame: Any) -> bool:
@@ -78,17 +87,52 @@ def _looks_long(frame: Any) -> bool:
     return not any(pd.api.types.is_numeric_dtype(one) and one.isna().any() for one in names)
 
 
-def _wide(frame: Any, path: Any) -> MatrixTable:
+def _parquet(file: Path) -> Any:
+    """The table in a Parquet file; an index of its own is the first column."""
+    import pandas as pd
+    import pyarrow.parquet
+
+    check_columns(pyarrow.parquet.ParquetFile(file).metadata.num_columns)
+    frame = pd.read_parquet(file)
+    plain = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
+    indexed = frame.reset_index(drop=plain)
+    indexed.attrs["indexed"] = not plain
+    return indexed
+
+
+def _wide(frame: Any, path: Any, names: bool | None) -> MatrixTable:
+    first, column = frame.columns[0], frame.iloc[:, 0]
+    found = RowNames(names) if names is not None else _looked_at(frame)
+    named = found.named and frame.shape[1] > 1 and not column.isna().all()
+    texts = frame.attrs.get("first") or tuple(column)
+    rows = texts if named else tuple(range(len(frame)))
+    body = frame.iloc[:, 1:] if named else frame
+    corner = ("" if str(first).startswith("Unnamed") else str(first)) if named else None
+    columns = tuple(map(str, body.columns))
+    remark = found.remark if frame.shape[1] > 1 else ""
+    return MatrixTable(_matrix(body, path), rows, columns, "wide", corner, remark=remark)
+
+
+def _looked_at(frame: Any) -> RowNames:
     import pandas as pd
 
-    first = frame.columns[0]
-    named = str(first).startswith("Unnamed") or not pd.api.types.is_numeric_dtype(frame.iloc[:, 0])
-    named = named and frame.shape[1] > 1 and not frame.iloc[:, 0].isna().all()
-    rows = tuple(frame.iloc[:, 0]) if named else tuple(range(len(frame)))
-    body = frame.iloc[:, 1:] if named else frame
-    values = np.column_stack([_numbers(body.iloc[:, i], path) for i in range(body.shape[1])])
-    corner = ("" if str(first).startswith("Unnamed") else str(first)) if named else None
-    return MatrixTable(values, rows, tuple(map(str, body.columns)), "wide", corner)
+    first, column = frame.columns[0], frame.iloc[:, 0]
+    if str(first).startswith("Unnamed") or frame.attrs.get("indexed"):
+        return RowNames(True)
+    if not pd.api.types.is_numeric_dtype(column):
+        return RowNames(True)
+    return row_names(first, column, frame.attrs.get("first"))
+
+
+def _matrix(body: Any, path: Any) -> np.ndarray:
+    """All columns as numbers; one by one only where some are not."""
+    import pandas as pd
+
+    if all(pd.api.types.is_numeric_dtype(kind) for kind in body.dtypes):
+        values = body.to_numpy(np.float64, na_value=np.nan)
+        if not np.isinf(values).any():
+            return np.asarray(values)
+    return np.column_stack([_numbers(body.iloc[:, i], path) for i in range(body.shape[1])])
 
 
 def _long(frame: Any, path: Any) -> MatrixTable:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 _LOOKED_AT = 20  # lines
+_MOST_COLUMNS = 50_000
 _SEPARATORS = (",", ";", "\t")
 
 
@@ -22,18 +23,32 @@ def read_text_table(file: Path, *, header: bool | None = None) -> Any:
         lines = [line for line, _ in zip(content, range(_LOOKED_AT), strict=False) if line.strip()]
     separator = "\t" if file.suffix.lower() == ".tsv" else separator_of(lines)
     comma = separator == ";" and bool(re.search(r"\d,\d", "".join(lines)))
+    first = lines[0] if lines else ""
+    check_columns(len(first.split()) if separator == " " else first.count(separator) + 1)
     named = has_header(lines, separator, comma=comma) if header is None else header
-    frame = pd.read_csv(
-        file,
-        sep=r"\s+" if separator == " " else separator,
-        skipinitialspace=True,
-        encoding="utf-8-sig",
-        decimal="," if comma else ".",
-        header=0 if named else None,
-    )
+    how = {
+        "sep": r"\s+" if separator == " " else separator,
+        "skipinitialspace": True,
+        "encoding": "utf-8-sig",
+        "header": 0 if named else None,
+    }
+    frame = pd.read_csv(file, decimal="," if comma else ".", **how)
     if not named:
         frame.columns = [str(number + 1) for number in range(frame.shape[1])]
+    if frame.shape[1] and pd.api.types.is_integer_dtype(frame.dtypes.iloc[0]):
+        # Names keep their text: 007 is another name than 7.
+        texts = pd.read_csv(file, usecols=[0], dtype=str, **how).iloc[:, 0]
+        frame.attrs["first"] = tuple(text.strip() for text in texts)
     return frame
+
+
+def check_columns(count: int) -> None:
+    """Refuse, before it is read, what would take minutes."""
+    if count > _MOST_COLUMNS:
+        raise ValueError(
+            f"it has {count:,} columns, at most {_MOST_COLUMNS:,} are read; give a part of them, "
+            "or the table on its side"
+        )
 
 
 def separator_of(lines: list[str]) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from tacit._doors import ANY, door, number, real
 from tacit._types import Array, Float, precise, x64_for
 from tacit.models import ScaledLinearRNN
+from tacit.problems._shapes import check_single, same_shape
 
 
 class CentredResponse(eqx.Module):
@@ -32,6 +33,16 @@ class CentredResponse(eqx.Module):
     mask: Float[Array, " lags"]
     gamma: Float[Array, ""]
     w_rate: Float[Array, ""]  # a factor on the learning rate of W alone
+
+    def __check_init__(self) -> None:
+        for name in ("start", "mask"):
+            same_shape(
+                name,
+                getattr(self, name),
+                np.shape(self.target),
+                "(lags,), as target is",
+                "give one number for each lag",
+            )
 
     @staticmethod
     @door(
@@ -73,8 +84,9 @@ class CentredResponse(eqx.Module):
     @precise
     def residuals(self, model: ScaledLinearRNN) -> Float[Array, " lags"]:
         """(L − L*)/√2 at the trained lags, zero at the others: the loss is the sum of squares."""
-        response = model.impulse_response(self.target.shape[0])[:, 0, 0]
-        return self._errors(response) / np.sqrt(2)
+        response = model.impulse_response(self.target.shape[0])
+        check_single(response)
+        return self._errors(response[:, 0, 0]) / np.sqrt(2)
 
     @precise
     def loss(self, model: ScaledLinearRNN) -> Float[Array, ""]:
@@ -122,6 +134,7 @@ def _both_krylovs(
     model: ScaledLinearRNN, lags: int
 ) -> tuple[Float[Array, "lags n"], Float[Array, "lags n"]]:
     """q_j = (W/√n)^j F and p_j = (Wᵀ/√n)^j Cᵀ for j < lags, in rows."""
+    check_single(jax.ShapeDtypeStruct((lags, model.C.shape[0], model.F.shape[1]), model.W.dtype))
     scale = 1 / np.sqrt(model.width)
 
     def step(pair: tuple[Array, Array], _: None) -> tuple[tuple[Array, Array], Any]:

@@ -69,7 +69,7 @@ class MatrixCompletion(eqx.Module):
     @precise
     def residuals(self, model: DeepFactorisation) -> Float[Array, "rows columns"]:
         """(x_ij − w*_ij) / √2 on Ω, zero elsewhere: the √2 makes their squares sum to the loss."""
-        return _error(self, model, model.product()) / math.sqrt(2)
+        return error_on(self, model, model.product()) / math.sqrt(2)
 
     @precise
     def residuals_and_jacobian(
@@ -79,7 +79,7 @@ class MatrixCompletion(eqx.Module):
         product, jacobian = model.product_and_jacobian()
         share = jnp.where(self.mask, 1 / math.sqrt(2), 0)[:, :, None, None]
         scaled = jax.tree.map(lambda leaf: share.astype(leaf.dtype) * leaf, jacobian)
-        return _error(self, model, product) / math.sqrt(2), scaled
+        return error_on(self, model, product) / math.sqrt(2), scaled
 
     @door(model=having("product"))
     @precise
@@ -129,7 +129,7 @@ def low_rank_matrix(
 # Outside of any compiled program these two run as one of their own, inside they are inlined.
 @functools.partial(jax.jit, inline=True)
 def _loss(problem: MatrixCompletion, model: DeepFactorisation) -> Float[Array, ""]:
-    return 0.5 * _sum_of_squares(_error(problem, model, model.product()))
+    return 0.5 * _sum_of_squares(error_on(problem, model, model.product()))
 
 
 @functools.partial(jax.jit, inline=True)
@@ -137,11 +137,11 @@ def _loss_and_gradient(
     problem: MatrixCompletion, model: DeepFactorisation
 ) -> tuple[Float[Array, ""], DeepFactorisation]:
     product, pullback = model.product_and_pullback()
-    error = _error(problem, model, product)
+    error = error_on(problem, model, product)
     return 0.5 * _sum_of_squares(error), pullback(error)
 
 
-def _error(
+def error_on(
     problem: MatrixCompletion, model: DeepFactorisation, product: Float[Array, "rows columns"]
 ) -> Float[Array, "rows columns"]:
     """X − W* on Ω, zero elsewhere."""

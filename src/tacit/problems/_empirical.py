@@ -20,6 +20,7 @@ from numpy.typing import DTypeLike
 from tacit._doors import ANY, check_fields, door, floating, having, key, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
 from tacit.problems._outputs import outputs
+from tacit.problems._shapes import same_shape
 
 MODEL = having("simulate")
 
@@ -61,11 +62,33 @@ class EmpiricalLoss(eqx.Module):
 
     def __check_init__(self) -> None:
         check_fields(self, inputs=real(), targets=real(), weights=real())
+        shape = np.shape(self.inputs)
+        for name in ("inputs", "targets"):
+            if np.ndim(getattr(self, name)) < 3:
+                raise ValueError(
+                    f"{name}: received the shape {np.shape(getattr(self, name))}, they must have "
+                    "the axes (sequences, time, channels); one channel is array[..., None]"
+                )
+        same_shape(
+            "targets",
+            self.targets,
+            (*shape[:-1], np.shape(self.targets)[-1]),
+            "(sequences, time, outputs)",
+            "they must have the sequences and times of inputs",
+        )
+        remedy = "one weight for each step"
+        same_shape("weights", self.weights, (*shape[:-3], shape[-2]), "(time,)", remedy)
+
+    def _errors(self, model: Any) -> Float[Array, "sequences time outputs"]:
+        found = outputs(model, self.inputs)
+        remedy = "give the model the targets' outputs"
+        same_shape("model", found, self.targets.shape, "outputs, as targets are,", remedy)
+        return found - self.targets
 
     @precise
     def residuals(self, model: Any) -> Float[Array, "sequences time outputs"]:
         """√(w_t / N) times the errors: their squares sum to the loss."""
-        error = outputs(model, self.inputs) - self.targets
+        error = self._errors(model)
         shares = jnp.sqrt(self.weights / self.inputs.shape[0])[:, None]
         return jnp.where(shares > 0, shares * error, 0)
 
@@ -73,7 +96,7 @@ class EmpiricalLoss(eqx.Module):
     @precise
     def loss(self, model: Any) -> Float[Array, ""]:
         """The weighted squared error, a mean over sequences."""
-        return _weighted(outputs(model, self.inputs) - self.targets, self.weights)
+        return _weighted(self._errors(model), self.weights)
 
     @precise
     def zero_loss(self) -> Float[Array, ""]:
@@ -99,7 +122,7 @@ class EmpiricalLoss(eqx.Module):
 
         At step t it is that of the last output of sequences of length t + 1.
         """
-        error = outputs(model, self.inputs) - self.targets
+        error = self._errors(model)
         return jnp.mean(jnp.sum(error**2, axis=-1), axis=0)
 
 

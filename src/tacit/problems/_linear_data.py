@@ -21,6 +21,12 @@ from numpy.typing import ArrayLike
 from tacit._doors import check_fields, door, having, instance, key, plain, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise
 from tacit.models import LinearRNN
+from tacit.problems._shapes import (
+    check_response,
+    check_response_and_mask,
+    check_target,
+    same_shape,
+)
 
 
 class LinearDataLoss(eqx.Module):
@@ -37,6 +43,11 @@ class LinearDataLoss(eqx.Module):
 
     def __check_init__(self) -> None:
         check_fields(self, target=real(), root=real())
+        shape = np.shape(self.target)
+        check_target(self.target)
+        size = shape[-3] * shape[-1]
+        remedy = "see second_moment_root"
+        same_shape("root", self.root, (*shape[:-3], size, size), "(lags · inputs, twice)", remedy)
 
     @staticmethod
     @door(teacher=instance(LinearRNN), inputs=real(3), longest=whole(1))
@@ -68,7 +79,9 @@ class LinearDataLoss(eqx.Module):
     def residuals(self, model: LinearRNN) -> Float[Array, "n outputs"]:
         """R e: its squares sum to the loss."""
         lags, outputs, inputs = self.target.shape
-        error = model.impulse_response(lags) - self.target
+        response = model.impulse_response(lags)
+        check_response(response, self.target)
+        error = response - self.target
         return self.root @ error.transpose(0, 2, 1).reshape(lags * inputs, outputs)
 
     @precise
@@ -95,13 +108,16 @@ class LinearSampledLoss(eqx.Module):
 
     def __check_init__(self) -> None:
         check_fields(self, target=real(), mask=real(), sequences=whole(1))
+        check_response_and_mask(self.target, self.mask)
 
     @door(model=having("impulse_response"), key=key)
     @precise
     def loss(self, model: LinearRNN, *, key: PRNGKeyArray) -> Float[Array, ""]:
         """The loss on sequences drawn with the key."""
         lags, outputs, inputs = self.target.shape
-        error = self.mask[:, None, None] * (model.impulse_response(lags) - self.target)
+        response = model.impulse_response(lags)
+        check_response(response, self.target)
+        error = self.mask[:, None, None] * (response - self.target)
         data = jax.random.normal(key, (self.sequences, lags * inputs), error.dtype)
         wrong = data @ error.transpose(0, 2, 1).reshape(lags * inputs, outputs)
         return jnp.sum(wrong**2) / self.sequences

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from tacit._doors import door, is_array, real
 from tacit._types import Array, Float, precise
+from tacit.problems._shapes import same_shape
 
 
 @door(inputs=real(3, finite=False))
@@ -36,6 +37,9 @@ def convolved(
 ) -> Float[Array, "sequences time outputs"]:
     """y_t = Σ_{j≤t} h_j x_{t−j}, by the Toeplitz matrix of the response."""
     time = response.shape[0]
+    wanted = (*inputs.shape[:2], response.shape[2])
+    remedy = "give as many inputs as the model takes"
+    same_shape("inputs", inputs, wanted, "(sequences, time, inputs)", remedy)
     # Row t of this table is the circle h_0, 0, …, 0, h_{time−1}, …, h_1 turned by t; the shape
     # turns it, where a gather would have a scatter as its gradient.
     circle = jnp.concatenate([response[:1], jnp.zeros_like(response), jnp.flip(response[1:], 0)])

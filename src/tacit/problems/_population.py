@@ -8,6 +8,7 @@ import numpy as np
 from tacit._doors import check_fields, door, having, real, whole
 from tacit._types import Array, Float, precise
 from tacit.models import LinearRNN
+from tacit.problems._shapes import check_response, check_response_and_mask
 
 
 class PopulationLoss(eqx.Module):
@@ -23,6 +24,7 @@ class PopulationLoss(eqx.Module):
 
     def __check_init__(self) -> None:
         check_fields(self, target=real(), mask=real())
+        check_response_and_mask(self.target, self.mask)
 
     @staticmethod
     @door(teacher=having("impulse_response"), length=whole(1), longest=whole(1))
@@ -40,8 +42,9 @@ class PopulationLoss(eqx.Module):
     @precise
     def residuals(self, model: LinearRNN) -> Float[Array, "lags outputs inputs"]:
         """The errors of the impulse response, zero at masked lags."""
-        error = model.impulse_response(self.target.shape[0]) - self.target
-        return self.mask[:, None, None] * error
+        response = model.impulse_response(self.target.shape[0])
+        check_response(response, self.target)
+        return self.mask[:, None, None] * (response - self.target)
 
     @precise
     def residuals_and_jacobian(

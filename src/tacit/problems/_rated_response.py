@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from tacit._doors import ANY, door, flag, instance, number, real, wrong
 from tacit._types import Array, Float, precise, x64_for
 from tacit.models import DiagonalSSM
+from tacit.problems._shapes import check_response, check_response_and_mask
 
 _EQUAL = {"A": 1.0, "B": 1.0, "C": 1.0}
 
@@ -28,6 +29,9 @@ class RatedResponse(eqx.Module):
     scales: DiagonalSSM
     target: Float[Array, "lags outputs inputs"]
     mask: Float[Array, " lags"]
+
+    def __check_init__(self) -> None:
+        check_response_and_mask(self.target, self.mask)
 
     @staticmethod
     @door(model=instance(DiagonalSSM), target=real(1, 3), length=ANY, adaptive=flag)
@@ -92,6 +96,7 @@ class RatedResponse(eqx.Module):
     def residuals(self, moves: DiagonalSSM) -> Float[Array, "lags outputs inputs"]:
         """The errors of the impulse response, zero at masked lags."""
         response = self.model(moves).impulse_response(self.target.shape[0])
+        check_response(response, self.target)
         return self.mask[:, None, None] * (response - self.target)
 
     @precise

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from tacit._doors import door, instance, number, real
 from tacit._types import Array, Float, precise, x64_for
 from tacit.models import AbstractScan, Convolution, Recurrence, SSMStack
+from tacit.problems._shapes import same_shape
 
 
 class RatedWindows(eqx.Module):
@@ -68,4 +69,7 @@ class RatedWindows(eqx.Module):
 
 
 def _first_outputs(stack: SSMStack, inputs: Array, scan: AbstractScan) -> Array:
-    return jax.vmap(lambda u: stack.simulate(u, scan=scan)[:, 0])(inputs)
+    found = jax.vmap(lambda u: stack.simulate(u, scan=scan))(inputs)
+    wanted = (*inputs.shape[:2], 1)
+    same_shape("start", found, wanted, "of outputs (windows, time, 1)", "give it one output")
+    return found[:, :, 0]

@@ -4,9 +4,11 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from tacit._doors import check_fields, door, having, real, whole
 from tacit._types import Array, Float, precise
+from tacit.problems._shapes import same_shape
 
 
 class ResponseLoss(eqx.Module):
@@ -20,11 +22,21 @@ class ResponseLoss(eqx.Module):
 
     def __check_init__(self) -> None:
         check_fields(self, target=real())
+        if np.ndim(self.target) < 2:
+            raise ValueError(
+                f"target: received the shape {np.shape(self.target)}, it must have the axes (time, "
+                "outputs); one output is target[:, None]"
+            )
 
     @precise
     def loss(self, model: Any) -> Float[Array, ""]:
         """The mean squared distance between response and target."""
-        return jnp.mean(jnp.sum((response(model, len(self.target)) - self.target) ** 2, axis=-1))
+        found = response(model, len(self.target))
+        remedy = "give the model the target's outputs"
+        same_shape(
+            "model", found, self.target.shape, "outputs (time, outputs), as target is", remedy
+        )
+        return jnp.mean(jnp.sum((found - self.target) ** 2, axis=-1))
 
     @precise
     def zero_loss(self) -> Float[Array, ""]:

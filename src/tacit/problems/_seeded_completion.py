@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from tacit._types import Array, PyTree
 from tacit.models import DeepFactorisation
-from tacit.problems._completion import MatrixCompletion
+from tacit.problems._completion import MatrixCompletion, error_on
 
 
 class SeededCompletion(eqx.Module):
@@ -21,10 +21,10 @@ class SeededCompletion(eqx.Module):
 
     def loss_and_step(self, model: DeepFactorisation, step: Array) -> tuple[Array, PyTree]:
         """The loss over all entries, and the gradient of the entry that this step draws."""
-        mask, target = self.completion.mask, self.completion.target
+        mask = self.completion.mask
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(1), self.seed), step)
         number = jax.random.randint(key, (), 0, jnp.sum(mask))
         entry = (jnp.cumsum(mask) == number + 1).reshape(mask.shape) & mask
         product, pullback = model.product_and_pullback()
-        error = jnp.where(mask, product - target, 0)
+        error = error_on(self.completion, model, product)
         return 0.5 * jnp.sum(error * error), pullback(jnp.where(entry, error, 0))

@@ -13,6 +13,7 @@ from tacit._doors import check_fields, door, each, instance, key, number, plain,
 from tacit._types import Array, Float, Int, PRNGKeyArray, PyTree, precise
 from tacit.models import StackedLSTM
 from tacit.problems._length_classes import length_classes
+from tacit.problems._shapes import same_shape
 
 
 class Group(NamedTuple):
@@ -114,7 +115,8 @@ class Sentences(eqx.Module):
             words = jax.lax.optimization_barrier(group.words)
             scores = model.outputs_after(
                 self.vectors[words], group.lengths, dropout=dropout, key=own
-            )[:, 0]
+            )
+            scores = _only(scores, group.labels)
             loss += jnp.sum(cross_entropy(scores, group.labels))
             right += jnp.sum((scores > 0) == (group.labels > 0.5))
         return loss / sum(self.counts), right / sum(self.counts)
@@ -184,8 +186,9 @@ class SentenceBatches(eqx.Module):
             group.lengths[rows],
             dropout=self.dropout,
             key=dropout_key,
-        )[:, 0]
-        return jnp.mean(cross_entropy(scores, group.labels[rows]))
+        )
+        labels = group.labels[rows]
+        return jnp.mean(cross_entropy(_only(scores, labels), labels))
 
     def _loss_and_gradient(
         self, group: Group, model: Seeded, key: PRNGKeyArray
@@ -247,6 +250,13 @@ class SentenceBatches(eqx.Module):
 
 def _vmapped(function: Callable[..., Any], arrays: PyTree) -> Any:
     return jax.vmap(function)(arrays)
+
+
+def _only(scores: Float[Array, "sentences outputs"], labels: Array) -> Array:
+    """The score of each sentence, of a model with one output."""
+    wanted = (*labels.shape, 1)
+    same_shape("model", scores, wanted, "scores (sentences, 1)", "give it one output")
+    return scores[:, 0]
 
 
 def cross_entropy(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from tacit._doors import door, having, real, whole
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
+from tacit.problems._shapes import same_shape
 from tacit.theory.kernel import toeplitz
 
 
@@ -76,7 +77,11 @@ class SequenceLoss(eqx.Module):
     @precise
     def loss(self, model: Any) -> Float[Array, ""]:
         """Half the sum of the squared errors."""
-        columns = _columns(model.impulse_response(self.length))
+        response = model.impulse_response(self.length)
+        wanted = self.length, self.target.shape[-1], self.factor.shape[-1] // self.length
+        remedy = "give the model the outputs and inputs of the data"
+        same_shape("model", response, wanted, "a response (lags, outputs, inputs)", remedy)
+        columns = _columns(response)
         return (jnp.sum((self.factor @ columns - self.target) ** 2) + self.floor) / 2
 
 
@@ -122,7 +127,11 @@ class SequenceBatches(eqx.Module):
             drawn = jax.random.uniform(key, (len(y),), jnp.float32)
             rows = jax.lax.top_k(drawn, self.size)[1]
             x, y = x[rows], y[rows]
-        matrix = _to_outputs(model.impulse_response(y.shape[1]))
+        response = model.impulse_response(y.shape[1])
+        wanted = y.shape[1], y.shape[2], x.shape[2]
+        remedy = "give the model the outputs and inputs of the data"
+        same_shape("model", response, wanted, "a response (lags, outputs, inputs)", remedy)
+        matrix = _to_outputs(response)
         predicted = x.reshape(len(x), -1) @ matrix
         return jnp.sum((predicted - y.reshape(len(y), -1)) ** 2) / 2
 

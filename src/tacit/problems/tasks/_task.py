@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from tacit._doors import door, floating, key, number, real, whole
 from tacit._light_programs import lightly
 from tacit._types import Array, Float, PRNGKeyArray, precise, x64_for
+from tacit.problems._shapes import same_shape
 
 
 class Trials(NamedTuple):
@@ -29,6 +30,11 @@ class Trials(NamedTuple):
         Steps of all trials are pooled before the division, as in the paper's public code; its text
         (19) averages in each trial first. With ½, (18).
         """
+        shape = self.targets.shape
+        remedy = "give the network the outputs of the task"
+        same_shape("outputs", outputs, shape, "(batch, time, outputs), as targets are", remedy)
+        remedy = "one number for each step of each trial"
+        same_shape("mask", self.mask, shape[:-1], "(batch, time)", remedy)
         active = self.mask[:, :, None]
         error = jnp.asarray(outputs) - self.targets
         return 0.5 * jnp.sum(active * error**2) / (jnp.sum(active) * self.targets.shape[2])
