@@ -184,3 +184,25 @@ def test_the_margin_of_a_fraction_is_a_tenth_of_its_rarer_side(bound):
     made = Claims()
     made.fraction("a", [1.0, 0.0], says="some do", at_least=bound)
     assert made[0].margin == pytest.approx(0.005)
+
+
+@pytest.mark.parametrize(
+    ("says", "bound", "words"),
+    [
+        ("at most {bound}", 0.001, "at most 0.001"),
+        ("at most {bound}", 1e-9, "at most 1e-9"),
+        ("at most {bound}", 1.625, "at most 1.625"),
+        ("{bound:.0%} of {bound}", 0.95, "95% of 0.95"),
+        ("{bounds} {other}", 1.0, "{bounds} {other}"),
+    ],
+)
+def test_the_bound_that_decides_is_the_one_that_is_said(says, bound, words):
+    claim = Claims()
+    claim.value("x", 0.0, says=says, at_most=bound)
+    assert claim["x"].statement == words
+
+
+def test_both_bounds_of_a_median_between_are_said():
+    claim = Claims()
+    claim.between("x", [1.0] * 9, says="the ratio is near one: {bound}", at_least=0.5, at_most=2)
+    assert [one.statement[-3:] for one in claim] == ["0.5", ": 2"]

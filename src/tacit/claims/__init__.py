@@ -6,6 +6,7 @@ from tacit.claims._claims import SEED, Claims
 from tacit.claims._compare import CHANGE, Movement, compare, same, seeds_of
 from tacit.claims._evidence import ENOUGH, e_value, seeds_to_decide
 from tacit.claims._family import decide_all
+from tacit.claims._finding import Finding
 from tacit.claims._intervals import fraction_interval, median_interval
 from tacit.claims._shown import DecidedClaims
 
@@ -18,6 +19,7 @@ __all__ = [
     "Claims",
     "DecidedClaims",
     "Expected",
+    "Finding",
     "Movement",
     "Relation",
     "Verdict",

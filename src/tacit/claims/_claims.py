@@ -1,6 +1,7 @@
 """Making claims: about a median or a fraction over seeds, or about one number."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Required, SupportsFloat, TypedDict, Unpack, overload
 
@@ -10,16 +11,19 @@ from numpy.typing import ArrayLike
 from tacit._doors import door, each, instance, number, text
 from tacit._errors import shown
 from tacit.claims._claim import Claim, Relation
+from tacit.claims._finding import in_words
 from tacit.claims._intervals import fraction_interval, median_interval
 from tacit.claims._shown import by_name, claims_html, claims_text
 
 SEED = "seed"
+_BOUND = re.compile(r"\{bound(?::([^{}]*))?\}")
 
 
 class Words(TypedDict, total=False):
     """What is said of a measured number.
 
-    - `says`: the claim in words.
+    - `says`: the claim in words; `{bound}` in it is the bound that decides, `{bound:.0%}` another
+      way to write it.
     - `place`: where the paper says it, if not at the collector's place.
     - `fails_because`: why the claim is expected to fail; empty if it is expected to hold.
     - `note`: a remark on a claim that is expected to hold, such as why it stays undecided.
@@ -206,7 +210,7 @@ class Claims(Sequence[Claim]):
         relation, bound = _relation(terms.get("at_most"), terms.get("at_least"))
         return {
             "name": name,
-            "statement": terms["says"],
+            "statement": _with_bound(terms["says"], bound),
             "place": terms.get("place", self._place),
             "relation": relation,
             "bound": bound,
@@ -214,6 +218,15 @@ class Claims(Sequence[Claim]):
             "because": reason or terms.get("note", ""),
             "margin": terms.get("margin"),
         }
+
+
+def _with_bound(words: str, bound: float) -> str:
+    def written(match: re.Match[str]) -> str:
+        short = in_words(bound)
+        exact = float(short.replace(",", "")) == bound
+        return format(bound, match[1]) if match[1] else short if exact else f"{bound:g}"
+
+    return _BOUND.sub(written, words)
 
 
 def _relation(

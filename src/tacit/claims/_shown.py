@@ -86,19 +86,27 @@ def claims_html(claims: Sequence[Claim]) -> str:
     return html_table(headers, rows, caption=summary(claims))
 
 
-def summary(claims: Sequence[Claim]) -> str:
-    """How many came out how: `12 claims: 9 as expected, 2 undecided, 1 not as expected`."""
-    found = [claim.as_expected for claim in claims]
-    at_bound = sum(claim.verdict == "at the bound" for claim in claims)
+def summary(claims: Iterable[Claim]) -> str:
+    """How many came out how: `23 claims: 12 hold, 11 fail as expected; nothing contradicts`."""
+    return tally([(claim.verdict, claim.as_expected) for claim in claims])
+
+
+def tally(found: Sequence[tuple[str, bool | None]]) -> str:
+    """The same of verdicts, each with whether it is the expected one."""
+    if not found:
+        return "no claims"
+    holding, failing = found.count(("holds", True)), found.count(("fails", True))
     counts = {
-        "as expected": found.count(True),
-        "at the bound": at_bound,
-        "undecided": found.count(None) - at_bound,
-        "not as expected": found.count(False),
+        "holds" if holding == 1 else "hold": holding,
+        "fails as expected" if failing == 1 else "fail as expected": failing,
+        "at the bound": sum(verdict == "at the bound" for verdict, _ in found),
+        "open": sum(verdict == "undecided" for verdict, _ in found),
     }
-    words = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    noun = "claim" if len(claims) == 1 else "claims"
-    return f"{len(claims)} {noun}: {words}" if words else "no claims"
+    words = [f"{count} {name}" for name, count in counts.items() if count]
+    wrong = sum(expected is False for _, expected in found)
+    end = "nothing contradicts" if not wrong else f"{wrong} contradict{'s' if wrong == 1 else ''}"
+    noun = "claim" if len(found) == 1 else "claims"
+    return f"{len(found)} {noun}: {', '.join(words)}{'; ' if words else ''}{end}"
 
 
 def by_name(claims: Iterable[Claim], name: str) -> Claim:

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit._files import NO_SPACE
+from tacit.claims._shown import tally
 from tacit.cli._console import open_console, tell
 from tacit.cli._debugger import Debugged, open_debugger
 from tacit.cli._explained import INTERRUPTED
 from tacit.cli._narrator import Narrator, say
 from tacit.cli._pages import Pages
 from tacit.cli._telling import tell_run
+from tacit.cli._text import many
 from tacit.experiments import Experiment, UsageError, accelerated
 from tacit.reproduction import (
     Reproduction,
@@ -238,8 +240,10 @@ def run(
         folder = results_folder(results)
         _interrupted(done if narrator is None else _kept(folder, narrator.experiment), sys.argv[1:])
         return INTERRUPTED
-    tell(console, f"claims and figures: {pages.write()}", indent=0)
     ordered = [records[kind.id] for kind in chosen]
+    if len(ordered) > 1:
+        tell(console, _in_all(ordered), indent=0, style="bold")
+    tell(console, f"claims and figures: {pages.write()}", indent=0)
     if profile and len(ordered) > 1:
         tell(console, f"all: {whole_words(ordered)}", indent=0)
     if as_json:
@@ -257,6 +261,24 @@ def _record(made: Reproduction, *, compare: bool) -> dict[str, Any]:
         if found.unable:
             record["not_compared"] = found.unable
     return record
+
+
+def _in_all(records: Sequence[dict[str, Any]]) -> str:
+    """How many experiments ran, and how all their claims came out."""
+    counts = {
+        "experiment": sum("claims" in record for record in records),
+        "skipped": sum("skipped" in record for record in records),
+        "failed": sum("error" in record for record in records),
+    }
+    words = [many(counts.pop("experiment"), "experiment")]
+    words += [f"{count} {name}" for name, count in counts.items() if count]
+    claims = [claim for record in records for claim in record.get("claims", ())]
+    kinds = {"holds", "fails"}
+    found = [
+        (c["verdict"], c["verdict"] == c["expected"] if c["verdict"] in kinds else None)
+        for c in claims
+    ]
+    return f"{', '.join(words)}; {tally(found)}"
 
 
 def _exit_code(records: Sequence[dict[str, Any]]) -> int:

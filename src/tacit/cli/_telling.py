@@ -4,7 +4,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tacit.claims._shown import bound_words, measured_words, seeds_words, value_words
+from tacit.claims._shown import (
+    bound_words,
+    measured_words,
+    seeds_words,
+    summary,
+    value_words,
+)
 from tacit.cli._console import NARROW, open_table, tell
 from tacit.cli._text import many, marked, plain
 from tacit.reproduction import TOO_MANY_SEEDS, Reproduction
@@ -36,6 +42,9 @@ def tell_run(console: "Console", made: Reproduction, *, compare: bool) -> None:
         tell(console, remark)
     for warning in made.warnings:
         print(f"tacit: {plain(warning)}", file=sys.stderr)
+    if made.finding:
+        tell(console, f"found: {made.finding}")
+    tell(console, summary(made.claims))
     if compare:
         _tell_moved(console, made)
 

@@ -9,7 +9,7 @@ from tacit.experiments import Batch, Claims, Experiment, Variable, fixed, swept
 
 from tacit._errors import UsageError
 from tacit._signatures import with_readable_signatures
-from tacit.claims import Claims
+from tacit.claims import Claims, Finding
 from tacit.experiments._accelerator import accelerated
 from tacit.experiments._experiment import Experiment
 from tacit.experiments._parameter import Parameter, fixed, swept
@@ -23,6 +23,7 @@ __all__ = [
     "Batch",
     "Claims",
     "Experiment",
+    "Finding",
     "Grid",
     "Parameter",
     "UsageError",

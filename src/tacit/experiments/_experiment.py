@@ -12,7 +12,7 @@ import numpy as np
 from tacit._doors import door, text
 from tacit._errors import UsageError, nearest, shown
 from tacit._own_modules import remember_sources
-from tacit.claims import Claim
+from tacit.claims import Claim, Finding
 from tacit.experiments._parameter import METADATA, Parameter, fixed, swept
 from tacit.store import MOST_CELLS, Variable
 from tacit.sweep import Batch, Grid
@@ -55,6 +55,11 @@ class Experiment(abc.ABC):
     - `id`: `paper/figure`, lower case; also the folder of its results.
     - `figure`: the place in the paper; `paper` is the first part of the id unless it is given.
     - `summary`: what is compared, in a line; by default the first line of the docstring.
+    - `finding`: what was found, in sentences whose numbers come from the claims; a `Finding`.
+    - `from_theory`: the stored variables that theory gives. Claims are tried on data without their
+      effect (`tools/specificity`), in which these stay and what was measured changes places along
+      each swept axis, but for those in `unpermuted` (axis → why). A claim that holds there all the
+      same is named in `unspecific` (its name, or a pattern → why).
     - `version`: raise it whenever the same parameters would give other results.
     - `presets`: named values of parameters (`smoke`, `quick`, `paper`); others keep their defaults.
     - `batch_by`, `chunk`: how the grid is cut into batches, see `tacit.sweep.Grid`.
@@ -70,6 +75,10 @@ class Experiment(abc.ABC):
     paper: ClassVar[str]
     figure: ClassVar[str]
     summary: ClassVar[str]
+    finding: ClassVar[Finding | None] = None
+    from_theory: ClassVar[Sequence[str]] = ()
+    unpermuted: ClassVar[Mapping[str, str]] = {}
+    unspecific: ClassVar[Mapping[str, str]] = {}
     version: ClassVar[int] = 1
     presets: ClassVar[Mapping[str, Mapping[str, Any]]]
     batch_by: ClassVar[str | tuple[str, ...]] = ()

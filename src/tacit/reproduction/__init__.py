@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tacit.reproduction._changed_code import words_on_changes
     from tacit.reproduction._comparison import Comparison
     from tacit.reproduction._declaration import check_experiment, planned
+    from tacit.reproduction._findings import Found, findings_page, found_by
     from tacit.reproduction._fingerprint import fingerprint
     from tacit.reproduction._listing import (
         PAGE_FILE,
@@ -45,6 +46,7 @@ __all__ = [
     "Comparison",
     "Effort",
     "Entry",
+    "Found",
     "Reference",
     "Reproduction",
     "ReproductionError",
@@ -53,7 +55,9 @@ __all__ = [
     "expected_minutes",
     "experiment_ids",
     "find_experiment",
+    "findings_page",
     "fingerprint",
+    "found_by",
     "free_programs",
     "in_words",
     "last_result",
@@ -79,6 +83,7 @@ _FILES = {
     "_changed_code": ("words_on_changes",),
     "_comparison": ("Comparison",),
     "_declaration": ("check_experiment", "planned"),
+    "_findings": ("Found", "findings_page", "found_by"),
     "_fingerprint": ("fingerprint",),
     "_listing": (
         "PAGE_FILE",

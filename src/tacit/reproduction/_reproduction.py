@@ -83,6 +83,12 @@ class Reproduction:
         return None if not verdicts or "undecided" in verdicts else True
 
     @property
+    def finding(self) -> str:
+        """What was found, in sentences filled from the claims; those alone that they support."""
+        finding = self.experiment.finding
+        return "" if finding is None else finding.of(self.claims)
+
+    @property
     def verdicts(self) -> dict[str, int]:
         """How many claims have which verdict."""
         counts: dict[str, int] = dict.fromkeys(VERDICTS, 0)
@@ -195,6 +201,7 @@ class Reproduction:
             "paper": self.experiment.paper,
             "figure": self.experiment.figure,
             "preset": self.preset,
+            "finding": self.finding,
             "claims": [claim.to_dict() for claim in self.claims],
             "outcomes": dict(self.outcomes),
             "verdicts": self.verdicts,

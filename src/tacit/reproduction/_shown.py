@@ -16,6 +16,7 @@ def reproduction_text(run: "Reproduction") -> str:
     return few_lines(
         _headline(run),
         [
+            *([run.finding] if run.finding else []),
             summary(run.claims),
             _ends(run),
             f".dataset    {sizes}",
@@ -30,8 +31,9 @@ def reproduction_html(run: "Reproduction") -> str:
     """A run as its figure above its claims."""
     from tacit.draw._shown import figure_html
 
+    found = f"<p>{escape(run.finding)}</p>" if run.finding else ""
     return (
-        f"<p><b>{escape(_headline(run))}</b><br>{escape(_ends(run))}</p>"
+        f"<p><b>{escape(_headline(run))}</b><br>{escape(_ends(run))}</p>{found}"
         f"{figure_html(run.figure())}{claims_html(run.claims)}"
     )
 
