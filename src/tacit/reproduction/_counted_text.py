@@ -18,7 +18,7 @@ APART = frozenset(
     (
         "claims", "finding", "findings", "draw", "draw_paper", "tables", "counts", "missing",
         "check", "grid", "id", "figure", "summary", "paper", "presets", "published", "version",
-        "batch_by", "chunk", "source", "_names_paper",
+        "batch_by", "chunk", "source", "from_theory", "unpermuted", "unspecific", "_names_paper",
     )
 )  # fmt: skip
 _SKIPPED = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
