@@ -191,13 +191,13 @@ def test_so_does_one_with_other_data_and_one_in_another_precision(killed):
     path, clocks = killed
     for targets in (jnp.ones(1), 3 * jnp.ones(1)):
         assert trained(path, Fit(targets)) == trained(None, Fit(targets))
-        trained(path, loss_with(1.0))
+    trained(path, loss_with(1.0))
     with jax.default_matmul_precision("float32"):
         trained(path, loss_with(1.0))
     with jax.enable_x64(True):
         trained(path, loss_with(1.0))
     assert clocks[0] == 0
-    assert clocks.count(0) == 8
+    assert clocks.count(0) == 7
 
 
 def test_what_has_no_owner_says_so_and_begins_anew(tmp_path):

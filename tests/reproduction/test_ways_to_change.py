@@ -114,7 +114,13 @@ WAYS = {
     "a wrapper with the old name": (F, "waytools.f(x)", sets(
         "tools.f = functools.wraps(old)(lambda x: 9 * old(x))"), NAMED),
     "another function of the file": (
-        F + "def g(x):\n    return 9 * x\n", "waytools.f(x)", sets("tools.f = tools.g"), OTHER),
+        F + "def g(x, by=1.0):\n    return 9 * x\n", "waytools.f(x)",
+        sets("tools.f = tools.g"), OTHER),
+    "another function in the same wrapper": (
+        "import functools\ndef twice(g):\n    @functools.wraps(g)\n    def inner(x):\n"
+        "        return 2 * g(x)\n    return inner\ndef one(x):\n    return x\ndef nine(x):\n"
+        "    return 9 * x\nf = twice(one)\n", "waytools.f(x)",
+        sets("tools.f = tools.twice(tools.nine)"), OTHER),
     "one of an installed package": (F, "waytools.f(x)", sets("tools.f = np.tanh"), OTHER),
     "other code of the same function": (
         F, "waytools.f(x)", sets("tools.f.__code__ = (lambda x, by=1: 9 * x).__code__"), OTHER),
