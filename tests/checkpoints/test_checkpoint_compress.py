@@ -303,6 +303,20 @@ def test_compress_writes_no_start_that_restore_would_not_draw(tmp_path, monkeypa
     assert not small.exists()
 
 
+def test_what_is_stored_whole_is_not_drawn_and_does_not_count(tmp_path, monkeypatch):
+    monkeypatch.setattr("tacit.checkpoints._starts._DRAWN_FREELY", 100)
+    monkeypatch.setattr("tacit.checkpoints._starts._DRAWN_PER_BYTE", 0)
+    start, shapes = NormalStart(0), {"v": (90,), "w": (30, 20)}
+    drawn = start.tensors({n: Spec(np.dtype(np.float32), shape) for n, shape in shapes.items()})
+    before = {name: drawn(name) for name in shapes}
+    after = {"v": before["v"], "w": np.full_like(before["w"], np.nan)}
+    small, back = tmp_path / "small.safetensors", tmp_path / "back.safetensors"
+    made = compress(before, after, small, UniformRank(1), start=start)
+    assert [one.kind for one in made.tensors.values()] == ["unchanged", "whole"]
+    restore(small, back)
+    np.testing.assert_array_equal(read(back)["w"], after["w"])
+
+
 def test_other_bits_than_were_stored_are_an_error(pair, tmp_path):
     """Of a tensor that is stored whole, and of one that has not changed: both are exact."""
     small, back = tmp_path / "small.safetensors", tmp_path / "back.safetensors"

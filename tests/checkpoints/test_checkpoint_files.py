@@ -108,6 +108,7 @@ def entry(shape=(2,), offsets=(0, 8), dtype="F32"):
         ({"w": entry(shape=[2**61, 0], offsets=(0, 0))}, "has the shape"),
         ({"w": entry(shape=[2**61, 2**61, 0], offsets=(0, 0))}, "has the shape"),
         ({"w": entry(shape=[3])}, "other than the 8 bytes"),
+        ({"w": entry(shape=[1])}, "other than the 8 bytes"),
         ({"w": entry(shape=[-2])}, "has the shape"),
         ({"w": entry(shape=[2.0])}, "has the shape"),
         ({"w": entry(shape=[True, 2])}, "has the shape"),

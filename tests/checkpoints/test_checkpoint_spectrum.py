@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit import measures
-from tacit.checkpoints import spectrum
+from tacit.checkpoints import Spectrum, spectrum
 from tacit.checkpoints._noise_edge import noise_edge
 from tacit.checkpoints._range_finder import leading
 
@@ -154,3 +154,13 @@ def test_no_change_and_exactly_low_rank():
     assert exact.edge().above == 3
     assert exact.rank_for(1e-6) == 3
     assert spectrum(np.zeros((1030, 1030), np.float32)).norm == 0
+
+
+def test_no_unknown_value_is_taken_to_be_larger_than_the_last_that_is_known():
+    """A rest of 3 over three values would be √3 each, which is more than the known one."""
+    found = Spectrum(4, 4, np.array([1.0]), np.array([0.0]), rest=3.0)
+    assert found.effective_rank == pytest.approx(4.0)
+    even = Spectrum(4, 4, np.array([2.0]), np.array([0.0]), rest=np.sqrt(3.0))
+    spread = np.array([2.0, 1.0, 1.0, 1.0])
+    share = spread / spread.sum()
+    assert even.effective_rank == pytest.approx(np.exp(-np.sum(share * np.log(share))))

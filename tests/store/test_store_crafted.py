@@ -94,6 +94,15 @@ def test_every_crafted_part_is_named_set_aside_and_missing(store, file, wrong, c
     assert runs["present"].values.tolist() == [True, True, False, False]
 
 
+@pytest.mark.parametrize("dtype", ["BF16", "F8_E4M3"])
+def test_a_dtype_that_parts_do_not_hold_is_named_before_anything_is_declared(store, dtype):
+    sizes = {"BF16": 4, "F8_E4M3": 2}
+    place(store, crafted._new({"more": (dtype, [2], bytes(sizes[dtype]))}), NAME)
+    looked = Store.existing(store.path, read_only=True)
+    assert len(looked) == 2
+    assert "it has the array 'more' of" in looked.warnings[0]
+
+
 def test_crafted_parts_take_little_memory(store):
     heavy = ("40 GB", "bomb", "everything", "all memory", "wide words", "deep", "without end")
     cases = [

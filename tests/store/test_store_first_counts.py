@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from tacit.store import Plan, Store, Variable
+from tacit.store._errors import PartError
+from tacit.store._old_part import OldPart
 
 PLAN = Plan(
     axes={"seed": (0, 1, 2)},
@@ -114,6 +116,30 @@ def test_a_part_of_0_2_0_in_fortran_order_is_read_so(tmp_path):
         burnt = store.read(name, ["burnt"])["burnt"]
         seeds, moments = np.arange(2.0)[:, None, None], np.arange(3.0)[:, None]
         np.testing.assert_array_equal(burnt, power + seeds / 8 + moments + [0, 0.25])
+
+
+def test_no_damage_to_a_part_of_0_2_0_goes_unnoticed(tmp_path):
+    shutil.copytree(MADE, tmp_path / "old")
+    part = sorted((tmp_path / "old" / "parts").iterdir())[0]
+    whole = part.read_bytes()
+    for place in range(0, len(whole), 37):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place % 8
+        part.write_bytes(changed)
+        looked = Store.existing(tmp_path / "old", read_only=True)
+        assert [part.name in words for words in looked.warnings] == [True], place
+        assert len(looked) == 2
+
+
+def test_a_part_of_0_2_0_has_a_largest_size():
+    path = sorted((MADE / "parts").iterdir())[0]
+    size = path.stat().st_size
+    with OldPart(path.open("rb"), most=size) as part:
+        part.check()
+        assert part.digest == path.read_bytes()[-64:].decode()
+        assert set(part.metadata) == {"header", "cells", "provenance"}
+    with pytest.raises(PartError, match="more than a part may have"):
+        OldPart(path.open("rb"), most=size - 1)
 
 
 def test_new_parts_are_numbered_behind_old_ones(tmp_path):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from tacit._tensors import ArrayFile, TensorFile, encoded
+from tacit._tensors import ArrayFile, TensorFile, blocks, encoded
 
 
 class RefusedError(Exception):
@@ -174,6 +174,21 @@ def test_a_hundred_thousand_arrays_are_read():
     names = [f"n{place}" for place in range(100_000)]
     found, _ = read(encoded(dict.fromkeys(names, np.zeros(0)), {}))
     assert [*found] == names
+
+
+@pytest.mark.parametrize("length", range(1, 10))
+def test_numbers_begin_at_a_multiple_of_eight_bytes(length):
+    """So that they can be mapped where they lie."""
+    data = encoded({"x" * length: np.zeros(1, np.uint8)}, {})
+    assert struct.unpack("<Q", data[:8])[0] % 8 == 0
+    assert len(data) % 8 == 1
+
+
+def test_a_range_is_cut_into_pieces_of_rows():
+    assert [*blocks(10, 3, most=12)] == [(0, 4), (4, 8), (8, 10)]
+    assert [*blocks(3, 100, most=12)] == [(0, 1), (1, 2), (2, 3)]
+    assert [*blocks(24, most=12)] == [(0, 12), (12, 24)]
+    assert [*blocks(0)] == []
 
 
 def digested(data):

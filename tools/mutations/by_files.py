@@ -63,7 +63,12 @@ FILES = [
         _T,
         "only where the system reads less than it is asked for: beyond two gigabytes",
     ),
-    ("_tensors/_tensor_file.py", "if not got:", "if got is None:", f"{_T}"),
+    (
+        "_tensors/_tensor_file.py",
+        'raise self.refuse("it became shorter while it was read")',
+        "break",
+        _T,
+    ),
     (
         "_tensors/_tensor_file.py",
         "if most is not None and self._size > most:",
