@@ -63,3 +63,27 @@ def test_wrong_use_is_one_sentence_and_exit_2(table, capsys, arguments, words):
     sentence = capsys.readouterr().err
     assert words in sentence
     assert len(sentence.splitlines()) == 1
+
+
+def test_numbers_that_name_rows_are_said_in_one_line_and_can_be_taken_for_data(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    full = np.outer(rng.normal(size=12), rng.normal(size=3))
+    lines = ["id,a,b,c"]
+    for number, row in enumerate(full):
+        cells = ["" if rng.random() < 0.2 else repr(float(x)) for x in row]
+        lines.append(",".join([f"{number:03d}", *cells]))
+    table, out = tmp_path / "ids.csv", tmp_path / "full.csv"
+    table.write_text("\n".join(lines) + "\n")
+    command = ["complete", str(table), "-o", str(out), "--depth", "2", "--decay", "0.1"]
+    assert run(command) == 0
+    told = capsys.readouterr().out.splitlines()[0]
+    assert told.startswith("column 'id' is taken for the names of the rows")
+    assert told.endswith("--no-names takes it for data.")
+    assert [line[:4] for line in out.read_text().splitlines()[1:3]] == ["000,", "001,"]
+    assert run([*command, "--no-names", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (told["shape"], told["remark"]) == ([12, 4], "")
+    assert run([*command, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told["shape"] == [12, 3]
+    assert "leading zeros, as in 000" in told["remark"]

@@ -7,6 +7,7 @@ from scipy import sparse
 import tacit
 from tacit.estimators import DeepMatrixCompleter, LazyStartWarning
 from tacit.estimators._masked_descent import Enough, Settings, descend_masked
+from tacit.estimators._means import Means
 
 
 def low_rank(rows=30, columns=20, rank=2, seen=0.6, seed=0):
@@ -173,3 +174,15 @@ def test_all_entries_are_met_as_well_as_in_the_choice():
     assert 25 < late.steps < 2000
     left = (late.product - target)[seen]
     assert np.sqrt(np.mean(left**2)) <= 1.5e-3
+
+
+def test_the_offset_of_a_later_row_is_shrunk_as_those_of_the_fit_are():
+    means = Means(2.0, np.zeros(3), np.array([1.0, -1.0, 0.0]))
+    row = np.array([8.0, 6.0, np.nan])
+    seen = np.array([True, True, False])
+    # 5 above the rest in two entries, and three entries' worth of doubt: 10 / (2 + 3)
+    assert means.of_row(row, seen) == pytest.approx(2.0)
+    values = np.array([[3.0, 3.0], [3.0, 3.0], [9.0, 9.0]])
+    fitted = Means.of(values, np.ones_like(values, bool))
+    assert fitted.level == pytest.approx(5.0)
+    assert fitted.rows[2] == pytest.approx((8.0 - fitted.columns.sum()) / 5)

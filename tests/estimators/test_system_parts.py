@@ -238,3 +238,29 @@ def test_a_system_whose_errors_overflow_is_passed_over_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert _least(record(right, 300), [wild, right]) is right
+
+
+def test_a_pole_on_the_circle_is_not_stable_and_the_step_is_handed_on():
+    one = np.ones((1, 1))
+    system = LinearSystem(one, one, one, 0 * one, np.zeros(1), np.zeros(1), step=0.25)
+    assert not system.is_stable()
+    assert system.to_scipy().dt == 0.25
+    control = pytest.importorskip("control")
+    assert isinstance(system.to_control(), control.StateSpace)
+    assert system.to_control().dt == 0.25
+    inside = LinearSystem(0.999 * one, one, one, 0 * one, np.zeros(1), np.zeros(1))
+    assert inside.is_stable()
+
+
+def test_poles_that_fall_together_are_simulated_step_by_step():
+    A = np.array([[0.9, 1.0, 0.0], [0.0, 0.9, 1.0], [0.0, 0.0, 0.9]])  # one pole, thrice
+    B, C = np.array([[0.0], [0.0], [1.0]]), np.array([[1.0, 0.0, 0.0]])
+    system = LinearSystem(A, B, C, np.zeros((1, 1)), np.zeros(1), np.zeros(1))
+    inputs = np.random.default_rng(0).normal(size=(60, 1))
+    found, end = system.simulate(inputs, np.ones(3))
+    state, expected = np.ones(3), []
+    for u in inputs:
+        expected.append(C @ state)
+        state = A @ state + B @ u
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(end, state, rtol=1e-12)

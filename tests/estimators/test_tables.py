@@ -175,3 +175,14 @@ def test_an_entry_given_three_times_counts_two_repeats(tmp_path):
     table = read_matrix(source)
     np.testing.assert_array_equal(table.matrix, [[1, 2], [np.nan, 6]])
     assert table.duplicates == 2
+
+
+def test_names_in_a_long_table_keep_their_leading_zeros(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("user,item,stars\n007,01,1\n007,10,2\n7,10,4\n")
+    table = read_matrix(path)
+    assert (table.rows, table.columns) == (("007", "7"), ("01", "10"))
+    write_matrix(path, table, table.matrix)
+    assert path.read_text().splitlines()[1] == "007,01,1.0"
+    path.write_text("user,item,stars\n7,1,1\n7,10,2\n8,10,4\n")
+    assert read_matrix(path).rows == (7, 8)

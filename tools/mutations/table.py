@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from by_engine import ENGINE
+from by_estimators import ESTIMATORS
 from by_files import FILES
 from by_promises import PROMISES
 from by_results import RESULTS
@@ -25,4 +26,7 @@ class Mutation(NamedTuple):
         return f"{self.file}: {' '.join(self.old.split())[:50]} → {' '.join(self.new.split())[:50]}"
 
 
-MUTATIONS = [Mutation(*entry) for entry in (*ENGINE, *RESULTS, *THEORY, *PROMISES, *FILES)]
+MUTATIONS = [
+    Mutation(*entry)
+    for entry in (*ENGINE, *ESTIMATORS, *FILES, *RESULTS, *THEORY, *PROMISES)
+]

@@ -229,6 +229,8 @@ def choose(
     ]
     columns = ColumnErrors.of(missed, trial.units.unit.ravel(), drawn=over_columns)
     error = best.error if not over_columns else _rms(np.concatenate([one.model for one in missed]))
+    if any(tried[one].error < best.error for one in again or range(len(tried))):
+        why.append(f"depth 3 counts {_DEEPER:g} times its error where columns differ")
     why.append(
         f"{best.words()} has the least error on {count:,} held-out entries: {columns.overall:.3g} "
         "of the columns' deviations"

@@ -104,8 +104,7 @@ def _wide(frame: Any, path: Any, names: bool | None) -> MatrixTable:
     first, column = frame.columns[0], frame.iloc[:, 0]
     found = RowNames(names) if names is not None else _looked_at(frame)
     named = found.named and frame.shape[1] > 1 and not column.isna().all()
-    texts = frame.attrs.get("first") or tuple(column)
-    rows = texts if named else tuple(range(len(frame)))
+    rows = (_texts(frame, 0) or tuple(column)) if named else tuple(range(len(frame)))
     body = frame.iloc[:, 1:] if named else frame
     corner = ("" if str(first).startswith("Unnamed") else str(first)) if named else None
     columns = tuple(map(str, body.columns))
@@ -121,7 +120,13 @@ def _looked_at(frame: Any) -> RowNames:
         return RowNames(True)
     if not pd.api.types.is_numeric_dtype(column):
         return RowNames(True)
-    return row_names(first, column, frame.attrs.get("first"))
+    return row_names(first, column, _texts(frame, 0))
+
+
+def _texts(frame: Any, place: int) -> tuple[str, ...] | None:
+    """The cells of a column of whole numbers as they stand in a text file."""
+    found: tuple[str, ...] | None = frame.attrs.get("texts", {}).get(place)
+    return found
 
 
 def _matrix(body: Any, path: Any) -> np.ndarray:
@@ -146,8 +151,7 @@ def _long(frame: Any, path: Any) -> MatrixTable:
         line = int(np.argmax(frame.iloc[:, :2].isna().any(axis=1))) + 2
         raise UsageError(f"{path}, line {line}: its row or column has no name")
     values = _numbers(frame.iloc[:, 2], path)
-    i, rows = pd.factorize(frame.iloc[:, 0])
-    j, columns = pd.factorize(frame.iloc[:, 1])
+    (i, rows), (j, columns) = (pd.factorize(_long_names(frame, place)) for place in (0, 1))
     if len(rows) * len(columns) > _MOST_CELLS:
         raise UsageError(
             f"{path} names {len(rows):,} rows and {len(columns):,} columns: at most "
@@ -167,6 +171,13 @@ def _long(frame: Any, path: Any) -> MatrixTable:
         names=(first, second, third),
         duplicates=int(known.sum() - (counts > 0).sum()),
     )
+
+
+def _long_names(frame: Any, place: int) -> Any:
+    """A column of names: as text where numbers have leading zeros."""
+    texts = _texts(frame, place) or ()
+    padded = any(one[:1] == "0" and len(one) > 1 for one in texts)
+    return np.array(texts, dtype=object) if padded else frame.iloc[:, place]
 
 
 def _numbers(column: Any, path: Any) -> np.ndarray:

@@ -35,10 +35,14 @@ def read_text_table(file: Path, *, header: bool | None = None) -> Any:
     frame = pd.read_csv(file, decimal="," if comma else ".", **how)
     if not named:
         frame.columns = [str(number + 1) for number in range(frame.shape[1])]
-    if frame.shape[1] and pd.api.types.is_integer_dtype(frame.dtypes.iloc[0]):
-        # Names keep their text: 007 is another name than 7.
-        texts = pd.read_csv(file, usecols=[0], dtype=str, **how).iloc[:, 0]
-        frame.attrs["first"] = tuple(text.strip() for text in texts)
+    # Names keep their text: 007 is another name than 7.
+    places = [n for n, kind in enumerate(frame.dtypes[:2]) if pd.api.types.is_integer_dtype(kind)]
+    if places:
+        texts = pd.read_csv(file, usecols=places, dtype=str, **how)
+        frame.attrs["texts"] = {
+            place: tuple(text.strip() for text in texts.iloc[:, number])
+            for number, place in enumerate(places)
+        }
     return frame
 
 
