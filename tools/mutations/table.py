@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
+from by_data import DATA
 from by_engine import ENGINE
+from by_pages import PAGES
 from by_promises import PROMISES
 from by_results import RESULTS
 from by_theory import THEORY
@@ -24,4 +26,4 @@ class Mutation(NamedTuple):
         return f"{self.file}: {' '.join(self.old.split())[:50]} → {' '.join(self.new.split())[:50]}"
 
 
-MUTATIONS = [Mutation(*entry) for entry in (*ENGINE, *RESULTS, *THEORY, *PROMISES)]
+MUTATIONS = [Mutation(*entry) for entry in (*ENGINE, *RESULTS, *THEORY, *PAGES, *DATA, *PROMISES)]
