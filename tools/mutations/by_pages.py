@@ -3,7 +3,7 @@
 _SERVER, _TSERVER = "explore/_server.py", "tests/explore/test_explore_server.py"
 _ANSWERS = "tests/explore/test_explore_answers.py"
 _SLIDER = "explore/_slider.py"
-_TSITE = "tests/site/test_site_report.py"
+_TSITE = "tests/site/test_site_report.py tests/site/test_site_words.py"
 _CLAIMS, _REPORT, _ENTRIES = "site/_claims.py", "site/_report.py", "site/_entries.py"
 _OF_PAPERS, _COMPARED = "site/_statements.py", "site/_comparison.py"
 
