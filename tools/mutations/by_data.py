@@ -3,10 +3,14 @@
 _SOURCE, _TSOURCE = "data/_source.py", "tests/data/test_source.py"
 _TREC, _TCIFAR = "tests/data/test_recordings.py", "tests/data/test_cifar.py"
 _TOWN, _TWORDS = "tests/data/test_own_data_sets.py", "tests/data/test_sentiment_data.py"
-_F = "tests/statements/test_framework.py"
-_SHARP = "tests/statements/test_sharpness.py"
-_ERRATA = "tests/statements/test_errata_page.py"
-_VERIFY, _TRIAL, _INSTANCE = "statements/_verify.py", "statements/_trial.py", "statements/_instance.py"
+_F = "tests/statements/test_framework.py tests/statements/test_verdicts.py"
+_SHARP = "tests/statements/test_sharpness.py tests/statements/test_verdicts.py"
+_ERRATA = "tests/statements/test_verdicts.py"
+_VERIFY, _TRIAL, _INSTANCE = (
+    "statements/_verify.py",
+    "statements/_trial.py",
+    "statements/_instance.py",
+)
 _STATEMENT, _PAGE = "statements/_statement.py", "statements/_errata.py"
 
 DATA = [
@@ -17,7 +21,7 @@ DATA = [
     (_SOURCE, "self.remote.get(file, file)", "file", _TWORDS),
     (_SOURCE, "except Exception as error:  # what a server", "except OSError as error:  # what a server",
      _TSOURCE),
-    (_SOURCE, "    part.replace(folder / file)", "    (folder / file).write_bytes(content)", _TSOURCE),
+    (_SOURCE, 'part = folder / f".{file}.part"', "part = folder / file", _TSOURCE),
     # Recordings.
     ("data/_recording.py", "np.load(file, allow_pickle=False)", "np.load(file, allow_pickle=True)",
      _TREC),

@@ -2,7 +2,7 @@
 
 _SERVER, _TSERVER = "explore/_server.py", "tests/explore/test_explore_server.py"
 _ANSWERS = "tests/explore/test_explore_answers.py"
-_SLIDER = "explore/_slider.py"
+_SLIDER, _LINES = "explore/_slider.py", f"{_ANSWERS} -k line_of_python"
 _TSITE = "tests/site/test_site_report.py tests/site/test_site_words.py"
 _CLAIMS, _REPORT, _ENTRIES = "site/_claims.py", "site/_report.py", "site/_entries.py"
 _OF_PAPERS, _COMPARED = "site/_statements.py", "site/_comparison.py"
@@ -31,23 +31,24 @@ PAGES = [
     (_SLIDER, "if len(texts) != 1:", "if not texts:", _ANSWERS),
     (_SLIDER, "            raise ValueError(f\"{name[:40]!r}", "            continue\n            raise ValueError(f\"{name[:40]!r}", _ANSWERS),
     ("explore/_numbers.py", 'if mantissa == "1"', 'if mantissa.startswith("1")', _ANSWERS),
-    ("explore/_regimes.py", "if error < _LEVEL", "if error > _LEVEL", _ANSWERS),
-    ("explore/_regimes.py", "_error(response, LENGTHS[row])", "_error(response, near)", _ANSWERS),
-    ("explore/_lowdim.py", "point = threshold(order)", "point = threshold(order) - 1", _ANSWERS),
-    ("explore/_lowdim.py", "number(response[lag], 4)", "number(response[length], 4)", _ANSWERS),
+    ("explore/_regimes.py", "if error < _LEVEL", "if error > _LEVEL", _LINES),
+    ("explore/_regimes.py", "_error(response, LENGTHS[row])", "_error(response, near)",
+     f"{_ANSWERS} -k map_fills"),
+    ("explore/_lowdim.py", "point = threshold(order)", "point = threshold(order) - 1", _LINES),
+    ("explore/_lowdim.py", "number(response[lag], 4)", "number(response[length], 4)", _LINES),
     ("explore/_kernel.py", "weights[delay] / weights.max()", "weights[delay] / weights.sum()",
-     _ANSWERS),
+     _LINES),
     ("explore/_kernel.py", "y[:, delay:] = x[:, : LENGTH - delay]", "y[:, : LENGTH - delay] = x[:, delay:]",
-     _ANSWERS),
-    ("explore/_kernel.py", "{number(100 * left[-1])} %", "{number(left[-1])} %", _ANSWERS),
-    ("explore/_kernel.py", "x, y, rate={largest / 2:.3g}", "x, y, rate={largest:.3g}", _ANSWERS),
+     _LINES),
+    ("explore/_kernel.py", "{number(100 * left[-1])} %", "{number(left[-1])} %", _LINES),
+    ("explore/_kernel.py", "x, y, rate={largest / 2:.3g}", "x, y, rate={largest:.3g}", _LINES),
     ("explore/_connectivity.py", "number(100 * second / first, 2)", "number(second / first, 2)",
-     _ANSWERS),
+     _LINES),
     ("explore/_connectivity.py", "large_n({g:g}, targets={target:g})", "large_n({g:g}, targets=1)",
-     _ANSWERS),
+     _LINES),
     ("explore/_depth.py", "values[0], values[1:blocks] = first, others",
-     "values[0], values[1:blocks] = others, first", _ANSWERS),
-    ("explore/_depth.py", "ratio={ratio:g}", "ratio={1 / ratio:g}", _ANSWERS),
+     "values[0], values[1:blocks] = others, first", _LINES),
+    ("explore/_depth.py", "ratio={ratio:g}", "ratio={1 / ratio:g}", _LINES),
     ("explore/_training.py", "trained.append(errors[:, : self.length]", "trained.append(errors[:, :",
      "tests/explore/test_explore_live.py -k pieces"),
     ("explore/_training.py", 'result.outcome == "stopped", 1 - result.report["time"], 0)',
