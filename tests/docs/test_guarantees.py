@@ -41,19 +41,25 @@ def mutations(monkeypatch):
     """The lists of `tools/mutations`, which stand on no path but their own."""
     monkeypatch.syspath_prepend(ROOT / "tools" / "mutations")
     before = set(sys.modules)
-    from table import MUTATIONS
+    import table
 
-    yield MUTATIONS
+    yield table
     for name in set(sys.modules) - before:
         del sys.modules[name]
 
 
 def test_each_promise_has_a_mutation_that_its_test_alone_must_notice(mutations):
     """`python tools/mutations` breaks the promise and runs this one test."""
-    tried = {mutation.tests for mutation in mutations if not mutation.equivalent}
+    tried = {mutation.tests for mutation in mutations.MUTATIONS if not mutation.equivalent}
     lacking = []
     for row in rows():
         file, test = named(row)
         if not {f"{file}::{test}", file} & set(WITHOUT_MUTATION) and f"{file}::{test}" not in tried:
             lacking.append(f"{file}::{test}")
     assert lacking == []
+
+
+def test_the_page_tells_how_many_mutations_each_room_has(mutations):
+    told = {room: int(count) for room, count in re.findall(r"^\| ([\w ]+) \| (\d+) \|", PAGE, re.M)}
+    found = {**mutations.BY_ROOM, "all": len(mutations.MUTATIONS)}
+    assert {room: told.get(room) for room in found} == found, "run: python tools/mutations --check"

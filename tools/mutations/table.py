@@ -1,5 +1,6 @@
 """The mutations, with the tests that must notice each."""
 
+from collections import Counter
 from typing import NamedTuple
 
 from by_data import DATA
@@ -27,3 +28,9 @@ class Mutation(NamedTuple):
 
 
 MUTATIONS = [Mutation(*entry) for entry in (*ENGINE, *RESULTS, *THEORY, *PAGES, *DATA, *PROMISES)]
+
+BY_ROOM = Counter(
+    mutation.file.partition("/")[0] if "/" in mutation.file else "shared files"
+    for mutation in MUTATIONS
+)
+"""How many there are in each room, as docs/guarantees.md says."""
