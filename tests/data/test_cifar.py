@@ -106,8 +106,9 @@ def test_made_up_images_are_always_at_hand_in_any_size():
     assert abs(small[3, 1, 2, 1] - block) <= 0.5
     np.testing.assert_array_equal(synthetic_images(5).pixels, synthetic_images(5).pixels)
     # The test has images of its own, of the same classes; numbers of channels lie from 0 to 1.
-    assert np.mean(whole.test.pixels == whole.train.pixels[:20]) < 0.1
-    np.testing.assert_array_equal(whole.test.labels, whole.train.labels[:20])
+    equal = image_set("waves", train=20, test=20)
+    assert np.mean(equal.test.pixels == equal.train.pixels) < 0.1
+    np.testing.assert_array_equal(equal.test.labels, equal.train.labels)
     for numbers in (whole.mean, whole.deviation):
         assert ((numbers > 0.1) & (numbers < 0.9)).all()
     with pytest.raises(ValueError, match="side: received 5"):
