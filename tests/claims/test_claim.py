@@ -117,8 +117,11 @@ def test_a_record_that_is_not_a_claim_is_named():
     samples=st.integers(0, 50),
     satisfied=st.none() | st.integers(0, 50),
     left_out=st.integers(0, 9),
+    margin=st.sampled_from([None, 0.0, 0.1]),  # none asked for, and a margin of nothing
 )
-def test_json_round_trip(ends, measured, relation, bound, expected, samples, satisfied, left_out):
+def test_json_round_trip(
+    ends, measured, relation, bound, expected, samples, satisfied, left_out, margin
+):
     claim = make(
         ends[0],
         ends[1],
@@ -130,6 +133,7 @@ def test_json_round_trip(ends, measured, relation, bound, expected, samples, sat
         samples=samples,
         satisfied=None if satisfied is None else min(satisfied, samples),
         left_out=left_out,
+        margin=margin,
     )
     back = Claim.from_dict(json.loads(json.dumps(claim.to_dict(), allow_nan=False)))
     assert back == claim

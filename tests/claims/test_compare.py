@@ -88,3 +88,7 @@ def test_a_reference_with_further_seeds_is_compared_by_its_verdict():
     assert kinds(now, was, seeds=4) == []
     assert kinds(median(*[2.0] * 8), was, seeds=8) == [("gap", "verdict")]
     assert kinds(now, was) == [("gap", "verdict"), ("gap", "measured"), ("gap", "counts")]
+    again = median(*[0.4] * 12)  # it was given further seeds too: all can be compared
+    assert kinds(again, was, seeds=4) == [("gap", "measured")]
+    few = median(*[0.5] * 3)  # the reference has no seed that this run has not
+    assert kinds(few, median(*[0.5] * 4), seeds=4) == [("gap", "counts")]

@@ -67,3 +67,8 @@ def test_wrong_counts_are_refused():
         fraction_interval(0, -1)
     with pytest.raises(ValueError, match="confidence"):
         fraction_interval(1, 2, confidence=1.0)
+
+
+def test_a_tail_of_just_the_size_that_is_left_is_enough():
+    assert median_interval([1.0, 2.0], confidence=0.5) == (1.0, 2.0)  # both sides have 1/4
+    assert median_interval([1.0, 2.0], confidence=0.51) == (-INF, INF)

@@ -105,6 +105,12 @@ def test_made_up_images_are_always_at_hand_in_any_size():
     block = whole.train.pixels[3, 4:8, 8:12, 1].mean()
     assert abs(small[3, 1, 2, 1] - block) <= 0.5
     np.testing.assert_array_equal(synthetic_images(5).pixels, synthetic_images(5).pixels)
+    # The test has images of its own, of the same classes; numbers of channels lie from 0 to 1.
+    equal = image_set("waves", train=20, test=20)
+    assert np.mean(equal.test.pixels == equal.train.pixels) < 0.1
+    np.testing.assert_array_equal(equal.test.labels, equal.train.labels)
+    for numbers in (whole.mean, whole.deviation):
+        assert ((numbers > 0.1) & (numbers < 0.9)).all()
     with pytest.raises(ValueError, match="side: received 5"):
         image_set("waves", train=1, test=1, side=5)
     with pytest.raises(ValueError, match="name: received 'mnist'"):

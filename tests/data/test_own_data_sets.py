@@ -116,3 +116,22 @@ def test_the_real_ratings():
     found = jester()
     assert (~np.isnan(found)).sum() == 363_209
     assert (np.nanmin(found), np.nanmax(found)) == (-9.95, 9.9)
+
+
+def test_names_that_come_again_are_references():
+    def again(rank):
+        return struct.pack(">ii", 0x402, 255 | rank << 8)
+
+    named = [
+        struct.pack(">i", 0x402) + symbol("first") + vector([1.0]),
+        struct.pack(">i", 0x402) + symbol("second") + vector([2.0]),
+        struct.pack(">i", 254),
+    ]
+    inner = again(2) + vector([3.0]) + again(1) + vector([4.0]) + struct.pack(">i", 254)
+    head = b"RDX3\nX\n" + struct.pack(">iiii", 3, 0, 0, 5) + b"UTF-8"
+    third = struct.pack(">i", 0x402) + symbol("third") + inner
+    found = read_r(head + b"".join([*named[:2], third, named[2]]))
+    assert {name: values.tolist() for name, values in found["third"].items()} == {
+        "second": [3.0],
+        "first": [4.0],
+    }

@@ -44,6 +44,22 @@ def test_a_seed_is_a_recording_and_neurons_are_tuned():
     assert (missed < 0.7).all()
 
 
+def test_half_of_the_neurons_follow_the_velocity_and_half_lead_it():
+    # As said, neuron i fires at t for what the velocity was at t − lᵢ, l within ± 0.2 s.
+    found = synthetic_recording(3, neurons=20, minutes=120.0)
+    rng = np.random.default_rng([3, 52])
+    rng.normal(size=(2 * len(found.velocity))), rng.permutation(20)
+    angles, _ = rng.uniform(0, 2 * np.pi, 20), rng.uniform(0, 0.37, 20)
+    lags = np.rint(rng.uniform(-0.2, 0.2, 20) / found.seconds).astype(int)
+    drive = found.velocity @ np.stack([np.cos(angles), np.sin(angles)])
+    best = []
+    for counts, driven in zip(found.activity.T, drive.T, strict=True):
+        alike = [np.roll(driven, lag) @ counts for lag in range(-8, 9)]
+        best.append(int(np.argmax(alike)) - 8)
+    assert np.corrcoef(best, lags)[0, 1] > 0.8
+    assert min(lags) < 0 < max(lags)
+
+
 def test_an_archive_of_ones_own(tmp_path):
     np.savez(tmp_path / "own.npz", activity=ACTIVITY, velocity=VELOCITY, seconds=0.1)
     found = read_recording(tmp_path / "own.npz")
@@ -70,6 +86,7 @@ def test_a_table_of_ones_own(tmp_path):
         ({"velocity": VELOCITY[:3]}, r"velocity has the shape \(3, 2\), beside 4 bins"),
         ({"activity": ACTIVITY[0]}, r"activity has the dtype float64 and the shape \(3,\)"),
         ({"velocity": np.full((4, 2), np.nan)}, "velocity has NaN or infinity"),
+        ({"activity": np.full((4, 3), np.inf)}, "activity has NaN or infinity"),
         ({"seconds": 0.0}, "a bin has 0 s, it must be longer"),
         ({"seconds": np.ones(2)}, "seconds holds 2 numbers"),
         ({"activity": np.array([[object()]] * 4)}, "allow_pickle=False"),

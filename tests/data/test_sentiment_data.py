@@ -134,6 +134,8 @@ def test_words_are_cut_at_hyphens_only_where_that_helps():
 def test_capitals_come_out_of_trees():
     trees = "(3 (2 A) (3 (3 Good) (2 one\\/two)))\n(2 (2 It) (2 is))\n(0 (1 -LRB-) (0 No))\n"
     assert SST2_CASED.convert(trees.encode()).decode() == "1\tA Good one/two\n0\t-LRB- No\n"
+    # What follows the treebank's training part in the file is left out.
+    assert SST2_CASED.convert(b"(3 (2 A))\n" * 8546).count(b"\n") == 8544
 
 
 def made_up_reviews(spread):
@@ -163,6 +165,12 @@ def test_reviews_are_chosen_by_length_and_number():
     assert labels.tolist() == [1]
     rows, labels = found.chosen("train", longest=9, most=1)
     assert len(rows) == len(labels) == 1
+    many = Reviews({"train": [np.array([n]) for n in range(50)]}, {"train": np.arange(50)}, None)
+    rows, labels = many.chosen("train", longest=1, most=20)
+    assert [row[0] for row in rows] == labels.tolist()  # sentences keep their labels
+    assert len(set(labels)) == 20
+    assert max(labels) > 30  # drawn from all of them
+    np.testing.assert_array_equal(labels, many.chosen("train", longest=1, most=20)[1])
 
 
 @given(st.lists(st.text("ab-(", min_size=1), min_size=1))

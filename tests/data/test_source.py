@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import os
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -113,3 +114,20 @@ def test_the_recording_is_what_it_is_said_to_be():
     assert recording.velocity.shape == (7792, 2)
     assert abs(len(recording.activity) * recording.seconds / 60 - 13) < 0.1
     np.testing.assert_allclose(recording.activity.std(axis=0), 1, atol=0.01)
+
+
+def test_a_kill_leaves_no_part_of_a_file_under_its_name(source, tmp_path, monkeypatch):
+    monkeypatch.delenv("TACIT_DATA", raising=False)
+    written = Path.write_bytes
+
+    def half(path, data):
+        written(path, data[:3])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", half)
+        with pytest.raises(KeyboardInterrupt):
+            source.fetch(tmp_path / "new")
+    assert not (tmp_path / "new" / "a.csv").exists()
+    assert (source.fetch(tmp_path / "new") / "a.csv").read_bytes() == TEXT
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["a.csv"]

@@ -210,6 +210,14 @@ def test_nan_is_divergence_and_the_best_iterate_survives():
     assert result.best > 0
 
 
+def test_at_the_limits_themselves():
+    """A loss of just `diverged` is not above it, and the first of equal losses is the best."""
+    still = descend(
+        np.ones(2), lambda w: jnp.sum(0 * w) + 3, optax.sgd(0.1), stop=Stop(9, diverged=3)
+    )
+    assert (still.outcome, still.steps, still.best_step) == ("stopped", 9, 0)
+
+
 def test_stopping_on_the_gradient():
     result = descend(
         np.array([3.0, 4.0]),

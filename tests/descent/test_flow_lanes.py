@@ -231,6 +231,14 @@ def test_a_step_out_of_the_domain_is_taken_again():
     assert result.report["rejected"] > 0
 
 
+def test_the_error_is_that_of_accepted_steps():
+    # The first attempt is far too long: its estimate is large, and no error of the result.
+    method = GradientFlow(rtol=1e-6, atol=1e-8, first=100.0, until=1.0)
+    result = descend(np.ones(2), square, method, stop=Stop(1000))
+    assert result.report["rejected"] > 0
+    assert 0 < result.report["error"] < 1e-5
+
+
 def test_records_show_every_attempt():
     result = descend(
         np.ones(2),

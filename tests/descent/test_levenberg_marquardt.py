@@ -150,3 +150,25 @@ def test_the_damping_grows_faster_with_every_refusal():
             state = method.advance(params, state, objective, None).state
             assert state.growth == growth
     assert state.damping == pytest.approx(1e-3 * 2 * 4 * 8)
+
+
+def test_the_damping_grows_faster_with_each_refused_step_and_afresh_after_a_good_one():
+    # Nielsen's rule: 2, then 4 times; one step that is taken starts it again. Steps on arctan
+    # overshoot from afar and succeed near zero.
+    class Bend(eqx.Module):
+        def residuals(self, x):
+            return jnp.arctan(x)
+
+        def loss(self, x):
+            return jnp.sum(self.residuals(x) ** 2)
+
+    method, objective = LevenbergMarquardt(), Objective(Bend(), None, None, jnp.int32(0))
+    far, near = jnp.array([20.0]), jnp.array([0.1])
+    state, grown = method.init(far, objective), []
+    for params in (far, far, near, far, far):
+        out = method.advance(params, state, objective, None)
+        grown.append(float(out.state.damping / state.damping))
+        assert bool(jnp.all(out.params == params)) == (params is far)
+        state = out.state
+    assert grown[:2] == grown[3:] == pytest.approx([2, 4])
+    assert grown[2] < 1

@@ -1,12 +1,14 @@
 """What the parts of the page answer, and which values they refuse."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
+import tacit
 from tacit.draw import Heatmap, Line, Points
-from tacit.explore import SECTIONS, Slider, _regimes
+from tacit.explore import SECTIONS, Slider, _kernel, _lowdim, _regimes
 from tacit.explore._numbers import number
 from tacit.explore._server import answered
 from tacit.theory.depth import limit_effective_rank
@@ -109,3 +111,72 @@ def test_the_map_fills_in_and_then_has_no_more(monkeypatch):
     assert holes == [3, 2, 1, 0]
     target = _regimes.teacher(5 + _regimes.TAIL)
     assert heat.z[1, 0] == pytest.approx(wide_error(target, 0.1, length=5, nu_w=0.35))
+
+
+def said(part, **others):
+    """The words of an answer, its numbers, and what its line of Python gives."""
+    answer = PARTS[part].answer(**starts(PARTS[part], **others))
+    numbers = [float(n.replace("−", "-")) for n in re.findall(r"−?\d+\.\d+", answer.words)]
+
+    def run(**names):
+        code = answer.call.partition("  #")[0].split("; ")
+        for line in code[:-1]:
+            exec(line, {"tacit": tacit}, names)
+        return eval(code[-1], {"tacit": tacit, **names})
+
+    return answer, numbers, run
+
+
+@pytest.mark.parametrize("ratio", [1.3, 128.0])
+def test_the_line_of_python_of_the_depth_part_gives_its_numbers(ratio):
+    answer, numbers, run = said("depth", ratio=ratio, scale=0.5)
+    first, others = run()
+    assert numbers[:2] == pytest.approx([first, others], rel=1e-3)
+    drawn = answer.figure.panels[0].marks[0].y
+    np.testing.assert_allclose(drawn, [first, others, others, 0, 0, 0])
+
+
+def test_the_line_of_python_of_the_lowdim_part_gives_its_numbers():
+    answer, numbers, run = said("lowdim", length=4, lag=15)
+    assert numbers[:2] == pytest.approx(run(teacher=_lowdim.teacher(3)), rel=1e-3)
+    assert numbers[2] == pytest.approx(_lowdim.teacher(3)[15], rel=1e-3)
+    assert f"= {threshold(3)} on there is no choice" in answer.words
+
+
+def test_the_line_of_python_of_the_kernel_part_gives_its_numbers():
+    answer, _, run = said("kernel", delay=6, steps=100)
+    x = np.random.default_rng(0).standard_normal((6, _kernel.LENGTH, 1))
+    y = np.concatenate([np.zeros((6, 6, 1)), x[:, :-6]], axis=1)  # what came six steps before
+    curve = run(x=x, y=y)
+    left = np.sqrt(np.sum((curve.outputs - y) ** 2) / np.sum(y**2))
+    share, error = re.findall(r"(\S+) %", answer.words)
+    assert float(error) == pytest.approx(100 * left, rel=2e-2)  # the rate is said in three digits
+    weights = answer.figure.panels[0].marks[1].y
+    assert float(share) == pytest.approx(100 * weights[6] / np.max(weights), rel=1e-2)
+    assert curve.largest_rate / 2 == pytest.approx(
+        float(re.search(r"rate=([\d.e-]+)", answer.call)[1]), rel=1e-2
+    )
+
+
+@pytest.mark.parametrize(
+    ("gamma0", "verdict"), [(0.01, "does not extrapolate"), (3.0, "extrapolates")]
+)
+def test_the_line_of_python_of_the_map_gives_its_number(gamma0, verdict, monkeypatch):
+    monkeypatch.setattr(_regimes, "_SECONDS", 0.0)
+    answer, _, run = said("regimes", gamma0=gamma0)
+    error = run(teacher=_regimes.teacher(8 + _regimes.TAIL))
+    assert f"relative error of {number(error)} on" in answer.words
+    assert answer.words.endswith(f"it {verdict}.")
+    assert (error < 0.5) == (verdict == "extrapolates")
+
+
+def test_the_line_of_python_of_the_connectivity_part_gives_its_numbers(monkeypatch):
+    answer, numbers, _ = said("connectivity", target=-3.0)
+    call = answer.call.partition(".output(times)")[0]
+    curve = eval(call, {"tacit": tacit})
+    learnt = curve.learning_time(-3.0)
+    first, second = curve.singular_values(learnt, target=-3.0)
+    assert "targets=-3)" in call
+    assert numbers[:3] == pytest.approx([learnt, first, second], rel=1e-2)
+    percent = float(re.search(r"rank one but for (\S+) %", answer.words)[1])
+    assert percent == pytest.approx(100 * second / first, rel=5e-2)

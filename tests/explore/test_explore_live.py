@@ -180,3 +180,11 @@ def test_every_slider_moves_every_figure_wide_and_narrow(page):
     reached = [page.locator(f"#regimes-{name}").input_value() for name in ("length", "gamma0")]
     assert int(reached[0]) >= 2
     assert 9 <= int(reached[1]) <= 30
+
+
+def test_the_error_at_the_lags_that_are_seen_is_said_first(monkeypatch):
+    run = _training.Run(3, 7, None)
+    run.trained, run.later = [np.full(6, 2e-3)], [np.full(6, 0.5)]
+    monkeypatch.setattr(_training._runs, "advanced", lambda **values: run)
+    words = _training.answer(**STARTS).words
+    assert "0.002 off at the lags that they see, and 0.5 at those that they do not" in words

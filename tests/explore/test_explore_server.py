@@ -1,10 +1,12 @@
 """The page's server: who is answered, and with what."""
 
+import dataclasses
 import http.client
 import json
 import socket
 import struct
 import threading
+import time
 
 import pytest
 
@@ -40,7 +42,11 @@ def ask(explorer):
 def test_the_page_has_every_slider_and_loads_nothing_from_elsewhere(ask):
     page = ask("/")
     assert page.status == 200
-    assert "script-src 'self'" in page.headers["Content-Security-Policy"]
+    rules = dict(one.split(" ", 1) for one in page.headers["Content-Security-Policy"].split("; "))
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    assert rules["script-src"] == rules["connect-src"] == "'self'"
+    assert page.headers["X-Content-Type-Options"] == "nosniff"
+    assert page.headers["Cache-Control"] == "no-store"  # another tacit may stand here tomorrow
     text = page.body.decode()
     assert text.count('type="range"') == sum(len(section.sliders) for section in SECTIONS)
     assert "//" not in text.replace("<!DOCTYPE html>", "")
@@ -69,6 +75,24 @@ def test_a_page_of_somebody_else_gets_no_answer(ask, headers):
     reply = ask("/answer/depth", **headers)
     assert reply.status == 403
     assert json.loads(reply.body) == {"error": "this page answers only itself, on this computer"}
+
+
+def test_a_request_with_two_hosts_gets_no_answer(ask):
+    host = b"Host: 127.0.0.1:%d\r\n" % ask.port
+    for second in (b"Host: evil.example\r\n", host):
+        with socket.create_connection(("127.0.0.1", ask.port), timeout=20) as link:
+            link.sendall(b"GET /answer/depth HTTP/1.0\r\n" + host + second + b"\r\n")
+            assert link.recv(12) == b"HTTP/1.0 403"
+
+
+def test_words_of_a_section_are_no_markup(monkeypatch):
+    bad = dataclasses.replace(SECTIONS[0], words="<script>alert(1)</script>")
+    monkeypatch.setattr(_server, "SECTIONS", (bad,))
+    _server.page.cache_clear()
+    text = _server.page().decode()
+    _server.page.cache_clear()
+    assert "&lt;script&gt;alert" in text
+    assert "<script>alert" not in text
 
 
 def test_our_own_names_are_answered(ask):
@@ -157,6 +181,8 @@ def test_the_end_waits_for_an_answer_under_way(monkeypatch):
         assert begun.wait(10)
         ended = threading.Thread(target=explorer._server.end)
         ended.start()
+        while explorer._server.socket.fileno() != -1:  # it takes no more requests
+            time.sleep(0.01)
         ended.join(0.3)
         assert ended.is_alive()
         go_on.set()

@@ -122,6 +122,23 @@ def test_eigenvalues_of_a_random_matrix_fill_the_circle():
     assert abs(outliers[0] - 1.5) < 0.1
 
 
+def test_the_margin_is_a_distance_from_the_circle_and_what_lies_on_it_is_inside():
+    found = outlying_eigenvalues(np.diag([1.0, 2.15, 2.0, -2.3, 2.05]), 2.0)
+    np.testing.assert_array_equal(found, [-2.3, 2.15])
+    assert outlying_eigenvalues(np.diag([1.5, 1.0]), 1.0, margin=0.5).size == 0
+
+
+def test_of_two_conjugates_the_one_above_the_axis_is_first():
+    turn = np.zeros((4, 4))
+    turn[:2, :2], turn[2:, 2:] = [[0.5, 2.0], [-2.0, 0.5]], [[1.0, -0.5], [0.5, 1.0]]
+    np.testing.assert_allclose(eigenvalues(turn), [1 + 0.5j, 1 - 0.5j, 0.5 + 2j, 0.5 - 2j])
+
+
+def test_at_the_fraction_itself_the_loss_has_not_fallen_below_it():
+    assert functional_rank([1.0, 0.5, 0.25], fraction=0.5) == 2
+    assert epochs_to_fraction([1.0, 0.5, 0.25], fraction=0.5, window=1) == 2
+
+
 def test_epochs_count_a_sustained_crossing_only():
     losses = np.concatenate([np.linspace(1, 0.1, 30), np.full(40, 0.01)])
     found = epochs_to_fraction(losses)

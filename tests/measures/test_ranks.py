@@ -76,6 +76,10 @@ def test_equal_singular_values_count_fully(count):
 def test_numerical_rank_is_that_of_numpy():
     matrix = np.random.default_rng(0).normal(size=(5, 2)) @ np.ones((2, 6))
     assert measures.numerical_rank(matrix) == np.linalg.matrix_rank(matrix) == 1
+    tall = np.zeros((200, 2))  # the longer side counts: 1e-14 lies below 200 eps and above 2 eps
+    tall[0, 0], tall[1, 1] = 1.0, 1e-14
+    for one in (tall, tall.T):
+        assert measures.numerical_rank(one) == np.linalg.matrix_rank(one) == 1
 
 
 @pytest.mark.parametrize("xp", [np, jnp])

@@ -2,7 +2,7 @@
 
     python tools/mutations                 all of them
     python tools/mutations theory claims   those whose file has such a word in its path
-    python tools/mutations --check         only that every mutation still fits its file
+    python tools/mutations --check         only that every mutation still fits its file, and how many each room has
 
 Tests run without the checks of types at run time: what they notice, the tests notice themselves.
 They run in a fork of a process that has imported JAX already. Exit code 1 if a mutation survives that is
@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from table import MUTATIONS, Mutation
+from table import BY_ROOM, MUTATIONS, Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 240  # seconds of work for the tests of one mutation; one that hangs is noticed
@@ -45,6 +45,7 @@ def main() -> int:
     print(*wrong, sep="\n", end="\n" * bool(wrong))
     if asked.check or wrong:
         print(f"{len(MUTATIONS)} mutations, {len(wrong)} do not fit")
+        print(*(f"{count:5} {room}" for room, count in BY_ROOM.most_common()), sep="\n")
         return bool(wrong)
     chosen = [m for m in MUTATIONS if not asked.words or any(w in m.file for w in asked.words)]
     if asked.numbers:
@@ -111,7 +112,7 @@ def _tests_pass(copy: Path, tests: str) -> bool:
         signal.alarm(8 * LIMIT)  # of a machine with other work
         os.chdir(copy)
         os.environ["PYTHONPATH"] = str(copy / "src")
-        sys.path.insert(0, str(copy / "src"))
+        sys.path[:0] = [str(copy / "src"), str(copy)]  # worker processes import the tests too
         sys.dont_write_bytecode = True
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             import pytest

@@ -37,7 +37,7 @@ class DescentResult(Generic[M]):
     best: M
     loss: np.ndarray  # of the last iterate
     best_loss: np.ndarray
-    best_step: np.ndarray
+    best_step: np.ndarray  # the first one with that loss
     steps: np.ndarray  # updates made
     outcome: np.ndarray  # words: converged, stopped, diverged, stalled
     record_steps: np.ndarray  # empty when times were asked for

@@ -78,7 +78,7 @@ def functional_rank(
     - `losses`: loss with ΔW truncated at rank 0, 1, 2, …
     - `initial`: the loss before training, which the paper's text compares with. None compares with
       losses[0], as its public code does: rank 0, but input and output maps trained.
-    - `fraction`: how far the loss must have fallen.
+    - `fraction`: of it; the loss must have fallen below that.
 
     None if no rank is enough. The loss at higher ranks may rise again; the first one counts.
     """
@@ -129,7 +129,7 @@ def _on_cpu(array: jax.Array) -> bool:
 
 @door(radius=number(0), margin=number(0))
 def outlying_eigenvalues(matrix: ArrayLike, radius: float, *, margin: float = 0.1) -> np.ndarray:
-    """The eigenvalues outside the circle of `radius`, by falling modulus.
+    """The eigenvalues further than `margin` outside the circle of `radius`, by falling modulus.
 
     A margin of 0.1 is what the edge of the circle moves by at N of a few hundred.
     """
