@@ -15,6 +15,11 @@ WITHOUT_MUTATION = {
     "tests/reproduction/test_fingerprint.py": "the list names the file",
     "tests/reproduction/test_fingerprint_values.py": "the list names the file",
     "tests/reproduction/test_plugin_workers.py": "the list names the file",
+    "tests/reproduction/test_ways_to_change.py": "the list names a way each",
+    "tests/reproduction/test_ordinary_files.py": "the list names a file each",
+    "tests/reproduction/test_cell_versions.py": "the list names the file",
+    "tests/descent/test_owner.py": "the list names a part of it each",
+    "tests/descent/test_ways_to_change_a_loss.py": "the list names the file",
 }
 
 

@@ -108,6 +108,7 @@ DOES_NOT = [
     ('"they hold"', '"they do not"'),
     ('print("run me")', 'print("run me twice")'),
     ("from tacit.draw import Axis, Figure\n", ""),
+    ("import Claims, Experiment,", "import Claims, Experiment, Finding,"),
 ]
 
 

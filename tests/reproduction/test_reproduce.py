@@ -49,6 +49,7 @@ def test_end_to_end(run, tmp_path):
         "paper",
         "figure",
         "preset",
+        "finding",
         "claims",
         "outcomes",
         "verdicts",

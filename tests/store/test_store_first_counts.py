@@ -178,6 +178,6 @@ def test_a_batch_that_is_too_large_for_a_part_is_a_sentence(store, monkeypatch):
 
 
 def test_words_that_are_none_are_said_before_they_are_written(store):
-    with pytest.raises(ValueError, match="'word' has words with characters that are none"):
+    with pytest.raises(ValueError, match="has half a character in a text"):
         store.add([{"seed": 0}], {"word": np.array(["\udc80"])}, {})
     assert store.parts() == []

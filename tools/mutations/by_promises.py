@@ -697,4 +697,52 @@ PROMISES = [
         "except BaseException:",
         "tests/cli/test_cli_false_success.py::test_leaving_a_cell_is_a_failed_cell",
     ),
+    (
+        "_tensors/_array_file.py",
+        "if digest.hexdigest() != self.digest:",
+        "if 0 != 0:  # digest",
+        "tests/store/test_store.py::test_no_damage_goes_unnoticed",
+    ),
+    (
+        "store/_old_part.py",
+        "if size != math.prod(shape) * dtype.itemsize:",
+        "if 0 != 0:  # size",
+        "tests/store/test_store_crafted.py::test_crafted_parts_take_little_memory",
+    ),
+    (
+        "reproduction/_changed_code.py",
+        "if o is not None and o not in kept",
+        "if o == 2",
+        "tests/cli/test_cli_changed.py::test_changed_code_is_refused_until_it_is_accepted_or_run_afresh",
+    ),
+    (
+        "sweep/_settings.py",
+        "pins.enter_context(jax.default_prng_impl(_GENERATOR))",
+        "pins.pop_all()",
+        "tests/sweep/test_settings.py::test_the_environment_does_not_choose_the_settings",
+    ),
+    (
+        "store/_variable.py",
+        "if not limits.min <= end <= limits.max",
+        "if 0",
+        "tests/store/test_variable.py::test_a_value_beyond_the_declared_dtype_is_refused",
+    ),
+    (
+        "store/_variable.py",
+        " or isinstance(value, np.ma.MaskedArray)",
+        " or 0",
+        "tests/store/test_variable.py::test_what_an_array_would_drop_is_refused",
+    ),
+    (
+        "store/_part.py",
+        'Contents(keys, layout, origin.get("code"), part.digest)',
+        'Contents(keys, layout, str(origin.get("code")), part.digest)',
+        "tests/cli/test_cli_changed.py::test_results_that_do_not_tell_their_code_stay_readable",
+    ),
+    (
+        "store/_old_part.py",
+        'order="F" if member.fortran else "C"',
+        'order="C"',
+        "tests/cli/test_cli_store_of_0_2_0.py::test_it_is_continued",
+    ),
 ]

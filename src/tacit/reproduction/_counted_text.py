@@ -54,7 +54,9 @@ def counted_modules(kind: type[Experiment]) -> list[Module]:
         before = known
         # What is neither a definition nor an import may do anything: it counts.
         used = [
-            _cut(s, space, known) for s, n in zip(tree, names, strict=True) if not n or n & known
+            _cut(_imported(s, known), space, known)
+            for s, n in zip(tree, names, strict=True)
+            if not n or n & known
         ]
         known |= _references(used)
     found = {kind.__module__: Module("", source, space, True, used)}
@@ -124,6 +126,14 @@ def _defined(statement: ast.stmt) -> set[str]:
         plain = all(isinstance(n, ast.Name | ast.Tuple | ast.expr_context) for n in nodes)
         return {n.id for n in nodes if isinstance(n, ast.Name) and plain}
     return set()
+
+
+def _imported(statement: ast.stmt, known: frozenset[str]) -> ast.stmt:
+    """An import of the `known` names alone: another one beside them changes no cell."""
+    if not isinstance(statement, ast.Import | ast.ImportFrom) or statement.names[0].name == "*":
+        return statement
+    names = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) in known]
+    return type(statement)(**{**dict(ast.iter_fields(statement)), "names": names})
 
 
 def _cut(statement: ast.stmt, space: Mapping[str, Any], known: frozenset[str]) -> ast.stmt:
