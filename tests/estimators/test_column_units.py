@@ -38,24 +38,36 @@ def mixed(rows=80, seed=0):
     return full, rng.random(full.shape) < 0.2
 
 
-@pytest.mark.parametrize(
-    ("name", "seed"),
-    [("wine", 0), ("wine", 1), ("iris", 1), ("iris", 4), ("diabetes", 0), ("breast_cancer", 0)],
-)
-def test_no_column_of_a_raw_table_is_filled_much_worse_than_by_its_mean(name, seed):
-    full, gone, given = with_holes(name, seed)
-    model = DeepMatrixCompleter().fit(given)
-    assert over_means(full, gone, model.completed_).max() < 1.1
-    assert model.scaled_
-    assert model.relative_error_ < 0.9
+def test_units_are_what_a_column_has_without_its_far_entries():
+    rng = np.random.default_rng(0)
+    values = 3 + 2 * rng.normal(size=(1000, 1))
+    values[0] = 1e8
+    units = ColumnUnits.of(values, np.ones_like(values, bool), sideways=False)
+    assert units.level[0, 0] == pytest.approx(3, abs=0.3)
+    assert units.unit[0, 0] == pytest.approx(2, rel=0.3)
+    inside = units.inward(values)
+    np.testing.assert_allclose(units.outward(inside)[1:], values[1:])
+    assert inside[0, 0] < 30
 
 
-def test_the_units_of_columns_change_nothing_but_the_units():
-    full, _, given = with_holes("wine", 2)
-    units = 10.0 ** np.linspace(-8, 8, full.shape[1])
-    one, other = (DeepMatrixCompleter().fit(given * unit) for unit in (1.0, units))
-    np.testing.assert_allclose(other.completed_ / units, one.completed_, rtol=1e-4)
-    np.testing.assert_allclose(other.column_errors_, one.column_errors_, rtol=1e-3)
+def test_trust_is_the_share_of_the_model_with_the_least_squares():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=400)
+    columns = np.repeat([0, 1], 200)
+    noise = np.where(columns == 0, 0.7, 3.0) * rng.normal(size=400)
+    missed = Missed(columns, noise, -truth)
+    found = ColumnErrors.of([missed], np.ones(2), drawn=True)
+    # Σ b (b − e) / Σ (b − e)² for errors e of the model, b of the mean: 1 / (1 + 0.49)
+    assert found.trust[0] == pytest.approx(1 / 1.49, abs=0.07)
+    np.testing.assert_array_equal(found.by_means, [1])
+    assert ColumnErrors.of([missed], np.ones(2), drawn=False).trust[0] == 1
+    assert found.errors[0] == pytest.approx(0.7, abs=0.1)
+    few = Missed(
+        np.array([0, 0, 1] + [2] * 30), np.r_[3.0, 3.0, 0.1, np.full(30, 0.1)], np.ones(33)
+    )
+    judged = ColumnErrors.of([few], np.ones(4), drawn=False)
+    assert judged.trust[3] == 1  # no entry of its own
+    assert np.isnan(judged.errors[3])
 
 
 def test_errors_by_column_tell_the_truth():
@@ -72,7 +84,7 @@ def test_errors_by_column_tell_the_truth():
 def test_a_column_of_noise_is_filled_by_its_mean_and_named(tmp_path, capsys):
     full, gone = mixed(rows=300)
     given = np.where(gone, np.nan, full)
-    model = DeepMatrixCompleter(depth=3, weight_decay=0.0).fit(given)  # too much for the noise
+    model = DeepMatrixCompleter(depth=2, weight_decay=0.1).fit(given)
     np.testing.assert_array_equal(model.columns_by_means_, [5])
     mean = np.nanmean(given[:, 5])
     np.testing.assert_allclose(model.completed_[gone[:, 5], 5], mean, rtol=1e-12)
@@ -83,7 +95,7 @@ def test_a_column_of_noise_is_filled_by_its_mean_and_named(tmp_path, capsys):
     lines = ["a,b,c,d,e,noise"]
     lines += [",".join("" if np.isnan(x) else repr(float(x)) for x in row) for row in given]
     table.write_text("\n".join(lines) + "\n")
-    command = ["complete", str(table), "--depth", "3", "--decay", "0"]
+    command = ["complete", str(table), "--depth", "2", "--decay", "0.1"]
     assert run([*command, "--report", str(tmp_path / "report")]) == 0
     words = "Filled by their mean, since the model was worse on their held-out entries: noise."
     assert words in capsys.readouterr().out
@@ -171,33 +183,21 @@ def test_a_table_on_its_side_and_one_that_grows_are_scaled_too():
     assert over_means(full, left, model.completed_)[:5].max() < 0.6
 
 
-def test_units_are_what_a_column_has_without_its_far_entries():
-    rng = np.random.default_rng(0)
-    values = 3 + 2 * rng.normal(size=(1000, 1))
-    values[0] = 1e8
-    units = ColumnUnits.of(values, np.ones_like(values, bool), sideways=False)
-    assert units.level[0, 0] == pytest.approx(3, abs=0.3)
-    assert units.unit[0, 0] == pytest.approx(2, rel=0.3)
-    inside = units.inward(values)
-    np.testing.assert_allclose(units.outward(inside)[1:], values[1:])
-    assert inside[0, 0] < 30
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [("wine", 0), ("wine", 1), ("iris", 1), ("iris", 4), ("diabetes", 0), ("breast_cancer", 0)],
+)
+def test_no_column_of_a_raw_table_is_filled_much_worse_than_by_its_mean(name, seed):
+    full, gone, given = with_holes(name, seed)
+    model = DeepMatrixCompleter().fit(given)
+    assert over_means(full, gone, model.completed_).max() < 1.1
+    assert model.scaled_
+    assert model.relative_error_ < 0.9
 
 
-def test_trust_is_the_share_of_the_model_with_the_least_squares():
-    rng = np.random.default_rng(0)
-    truth = rng.normal(size=400)
-    columns = np.repeat([0, 1], 200)
-    noise = np.where(columns == 0, 0.7, 3.0) * rng.normal(size=400)
-    missed = Missed(columns, noise, -truth)
-    found = ColumnErrors.of([missed], np.ones(2), drawn=True)
-    # Σ b (b − e) / Σ (b − e)² for errors e of the model, b of the mean: 1 / (1 + 0.49)
-    assert found.trust[0] == pytest.approx(1 / 1.49, abs=0.07)
-    np.testing.assert_array_equal(found.by_means, [1])
-    assert ColumnErrors.of([missed], np.ones(2), drawn=False).trust[0] == 1
-    assert found.errors[0] == pytest.approx(0.7, abs=0.1)
-    few = Missed(
-        np.array([0, 0, 1] + [2] * 30), np.r_[3.0, 3.0, 0.1, np.full(30, 0.1)], np.ones(33)
-    )
-    judged = ColumnErrors.of([few], np.ones(4), drawn=False)
-    assert judged.trust[3] == 1  # no entry of its own
-    assert np.isnan(judged.errors[3])
+def test_the_units_of_columns_change_nothing_but_the_units():
+    full, _, given = with_holes("wine", 2)
+    units = 10.0 ** np.linspace(-8, 8, full.shape[1])
+    one, other = (DeepMatrixCompleter().fit(given * unit) for unit in (1.0, units))
+    np.testing.assert_allclose(other.completed_ / units, one.completed_, rtol=1e-4)
+    np.testing.assert_allclose(other.column_errors_, one.column_errors_, rtol=1e-3)

@@ -186,3 +186,20 @@ def test_the_offset_of_a_later_row_is_shrunk_as_those_of_the_fit_are():
     fitted = Means.of(values, np.ones_like(values, bool))
     assert fitted.level == pytest.approx(5.0)
     assert fitted.rows[2] == pytest.approx((8.0 - fitted.columns.sum()) / 5)
+
+
+def test_a_warm_start_keeps_its_unit_where_new_entries_are_larger():
+    full, seen = low_rank(12, 9)
+    model = shallow().fit(np.where(seen, full, np.nan))
+    before = model._frame.size * model._descent.product
+    more = np.full(full.shape, np.nan)
+    more[tuple(np.argwhere(~seen)[0])] = 50.0
+    model.partial_fit(more)
+    np.testing.assert_allclose(model._frame.size * model._before.product, before, rtol=1e-5)
+
+
+def test_the_expected_rank_stands_above_gaps():
+    full, seen = low_rank(100, 80, rank=2, seen=0.7)
+    found = shallow().diagnose(np.where(seen, full, np.nan))
+    assert found.expected_rank == 2
+    assert found.thin_rows.size == 0

@@ -14,7 +14,7 @@ from tacit.estimators._block_model import (
 )
 from tacit.estimators._boundary import state_after
 from tacit.estimators._linear_system import LinearSystem
-from tacit.estimators._noise import effective_samples, noise_floor
+from tacit.estimators._noise import coloured_criterion, effective_samples, noise_floor
 from tacit.estimators._normal_equations import linear_fit, normal_equations
 from tacit.estimators._polish import RADIUS, loss_of, polish
 from tacit.estimators._records import Records
@@ -264,3 +264,15 @@ def test_poles_that_fall_together_are_simulated_step_by_step():
         state = A @ state + B @ u
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     np.testing.assert_allclose(end, state, rtol=1e-12)
+
+
+def test_the_criterion_of_coloured_errors_is_the_likelihood_of_one_reflection():
+    series = np.cumsum(np.random.default_rng(0).normal(size=19))  # so few allow one lag
+    s = series - series.mean()
+    forward, backward = s[1:], s[:-1]
+    turn = 2 * forward @ backward / (forward @ forward + backward @ backward)
+    kept = 1 - turn**2
+    left = (kept * s[0] ** 2 + np.sum((forward - turn * backward) ** 2)) / len(s)
+    expected = len(s) * np.log(left) - np.log(kept) + np.log(len(s))
+    assert expected < len(s) * np.log(np.mean(s**2))  # the reflection is worth its price
+    assert coloured_criterion([series[:, None]], [True]) == pytest.approx(expected)

@@ -7,7 +7,9 @@ import numpy as np
 
 Floats = np.ndarray
 
-_PRIOR = 1.0  # held-out entry's worth of doubt: a column with few is judged by all columns
+# Held-out entries' worth of doubt, with the errors of all columns: much where columns are alike, so
+# that few ratings of an item do not speak against it, and little where each has a unit of its own.
+_ALIKE, _OWN = 5.0, 1.0
 _WHOLE = 0.95  # a trust above it is whole: the model is exact but for rounding
 _MOST = 1e100  # an error that counts, in deviations: squares of larger ones overflow
 
@@ -49,8 +51,8 @@ class ColumnErrors:
         """From some trials; `deviations` are of each column, 0 for a constant one.
 
         A column in which the model misses by more than the mean is filled by its mean. Few entries
-        tell little: it is judged by its own and by one more with the errors of the table. With the
-        errors e of the model and b of the mean, mean + α (model − mean) has the least squares at
+        tell little: it is judged by its own and by a few more with the errors of the table. Errors
+        e of the model and b of the mean give mean + α (model − mean) the least squares at
         α = Σ b (b − e) / Σ (b − e)², at least ½ where the model is better. Columns are `drawn` so
         far, or not at all; an α of few entries is near 1. A constant column is measured in the
         median of the others' deviations.
@@ -72,12 +74,12 @@ class ColumnErrors:
 
         count, own_squares, mean_squares = total(None), total(own**2), total(mean**2)
         errors = np.sqrt(own_squares / np.where(count > 0, count, np.nan))
-        prior = _PRIOR * np.mean(own**2), _PRIOR * np.mean(mean**2)
-        worse = own_squares + prior[0] > mean_squares + prior[1]
+        doubt = _OWN if drawn else _ALIKE
+        worse = own_squares + doubt * np.mean(own**2) > mean_squares + doubt * np.mean(mean**2)
         moved = total(gain**2)
         share = np.clip(total(mean * gain) / np.where(moved > 0, moved, 1.0), 0.5, 1.0)
         share[moved == 0] = 1.0
-        trust = (count * share + _PRIOR) / (count + _PRIOR) if drawn else np.ones(len(count))
+        trust = (count * share + doubt) / (count + doubt) if drawn else np.ones(len(count))
         trust[trust > _WHOLE] = 1.0
         trust[worse] = 0.0
         return cls(float(np.sqrt(np.mean(own**2))), errors, trust)
