@@ -145,9 +145,9 @@ FILES = [
         _OLD,
         "if left or self.digest != digest.hexdigest():",
         "if left:",
-        f"{_S}/test_store_crafted.py",
+        f"{_S}/test_store_first_counts.py",
     ),
-    (_OLD, "if self._size > most:", "if False:", f"{_S}/test_store_crafted.py"),
+    (_OLD, "if self._size > most:", "if False:", f"{_S}/test_store_first_counts.py"),
     (
         _OLD,
         "if size != math.prod(shape) * dtype.itemsize:",
