@@ -15,6 +15,8 @@ import pytest
 from tacit.descent import Checkpoint, Stop, descend
 from tacit.descent import _loop as loop
 from tacit.descent import _plan as plan
+from tacit.descent._by_value import value_key
+from tacit.descent._owner import owner_of
 
 FILE = """
 import functools
@@ -185,6 +187,13 @@ def test_another_descent_begins_anew(killed, other):
     other = {"loss": loss_with(1.0), **other}
     assert trained(path, **other) == trained(None, **other)
     assert clocks[0] == 0
+
+
+def test_code_is_told_by_its_constants_and_by_what_it_does_with_them():
+    functions = [lambda w: w * 2.0, lambda w: w * 3.0, lambda w: w + 2.0]
+    assert len({owner_of(value_key(function), ()) for function in functions}) == 3
+    again = [lambda w: w * 2.0, lambda w: w * 2.0]
+    assert len({owner_of(value_key(function), ()) for function in again}) == 1
 
 
 def test_so_does_one_with_other_data_and_one_in_another_precision(killed):

@@ -166,7 +166,8 @@ def test_a_module_that_is_reloaded_is_another_and_a_function_kept_from_before_is
     importlib.reload(sys.modules["toytools"])
     assert fingerprint(kind) == fingerprint(loaded(tools=edited)) != before
     edited = TOOLS.replace("by=1.5):", "by=1.5):\n        x = 2 * x")
-    kind = loaded(NAMES.replace("helper\n", "Options, helper\n"))
+    toy = NAMES.replace("import helper\n", "import Options\n").replace("helper(", "Options().bent(")
+    kind = loaded(toy)
     assert fingerprint(kind) is not None
     (loaded.folder / "toytools.py").write_text(edited)
     importlib.reload(sys.modules["toytools"])

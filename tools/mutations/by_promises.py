@@ -150,13 +150,13 @@ PROMISES = [
         "descent/_owner.py",
         "parts = (code.co_code.hex(), constants,",
         "parts = (constants,",
-        "tests/descent/test_owner.py -k anew",
+        "tests/descent/test_owner.py -k constants",
     ),
     (
         "descent/_owner.py",
         "parts = (code.co_code.hex(), constants,",
         "parts = (code.co_code.hex(),",
-        "tests/descent/test_owner.py -k anew",
+        "tests/descent/test_owner.py -k constants",
     ),
     (
         "draw/_save.py",
