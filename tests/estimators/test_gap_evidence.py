@@ -8,9 +8,9 @@ from scipy.signal import lfilter
 
 from tacit.estimators import LinearSystemIdentifier
 from tacit.estimators._as_they_are import settled
-from tacit.estimators._block_model import moved, simulate
+from tacit.estimators._block_model import BlockModel, moved, simulate
 from tacit.estimators._gap_choice import Gaps, best_tested
-from tacit.estimators._gap_evidence import evidence
+from tacit.estimators._gap_evidence import _observed, evidence
 from tacit.estimators._look_ahead import Look
 from tacit.estimators._records import Records
 from tacit.estimators._system_orders import Candidate, OrderChoice, as_blocks, static
@@ -165,3 +165,13 @@ def test_the_right_order_stays_where_the_gap_with_the_only_step_speaks_against_i
     Y = lfilter([0, 0.12], [1, -1.6, 0.72], U[:, 0]) + 0.01 * rng.normal(size=240)
     model = LinearSystemIdentifier(width=0, max_order=5).fit(U, Y)
     assert model.choice_.chosen.label == "order 2"
+
+
+def test_what_a_state_leaves_is_its_output_after_each_sample():
+    ringing = (np.array([-1.2, 0.5]),)
+    model = BlockModel(
+        ringing, np.zeros((2, 2)), np.array([[1.0, 2.0], [0.5, -1.0]]), np.zeros((2, 2))
+    )
+    left = _observed(model, 4).reshape(4, 2, 2)
+    for sample in range(4):
+        np.testing.assert_allclose(left[sample], model.C @ np.linalg.matrix_power(model.A, sample))

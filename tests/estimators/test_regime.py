@@ -154,3 +154,10 @@ STACK = SSMStack.random(LRURing(), 1, features=2, modes=2, key=jax.random.key(0)
 def test_bad_input(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize(("scale", "corner"), [(1.0, "between"), (0.1, "rich")])
+def test_the_corner_of_a_start_is_that_of_its_predicted_change(scale, corner):
+    found = tacit.regime(layer(scale=scale), PROBLEM)
+    assert found.corner == corner
+    assert (0.1 < found.change < 1) == (corner == "between")

@@ -17,7 +17,7 @@ from tacit.estimators._linear_system import LinearSystem
 from tacit.estimators._noise import coloured_criterion, effective_samples, noise_floor
 from tacit.estimators._normal_equations import linear_fit, normal_equations
 from tacit.estimators._polish import RADIUS, loss_of, polish
-from tacit.estimators._records import Records
+from tacit.estimators._records import Records, Scale
 from tacit.estimators._system_orders import as_blocks, extended
 from tacit.estimators._system_starts import (
     Matrices,
@@ -276,3 +276,13 @@ def test_the_criterion_of_coloured_errors_is_the_likelihood_of_one_reflection():
     expected = len(s) * np.log(left) - np.log(kept) + np.log(len(s))
     assert expected < len(s) * np.log(np.mean(s**2))  # the reflection is worth its price
     assert coloured_criterion([series[:, None]], [True]) == pytest.approx(expected)
+
+
+def test_a_system_in_the_units_of_the_data_has_their_levels():
+    scale = Scale(np.array([3.0]), np.array([2.0]), np.array([10.0]), np.array([5.0]))
+    blocks = (np.array([-0.5]),)
+    model = BlockModel(blocks, np.array([[1.0, 0.0]]), np.array([[2.0]]), np.array([[0.5, 0.25]]))
+    system = scale.system(model, 1, 0.1)
+    assert system.output_level[0] == 10 + 5 * 0.25
+    assert (system.B[0, 0], system.C[0, 0], system.D[0, 0]) == (0.5, 10.0, 5 * 0.5 / 2)
+    assert (system.input_level[0], system.step) == (3.0, 0.1)
