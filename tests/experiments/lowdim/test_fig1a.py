@@ -150,7 +150,7 @@ def test_no_even_decline_falls_fastest_at_twice_the_order(error, verdict):
 
 def test_a_few_lengths_do_not_decide_a_gradual_decline():
     experiment = Fig1a.from_preset("quick")
-    found = verdicts(made_up(experiment, lambda k: 0.9**k, 1.0), experiment)
+    found = verdicts(made_up(experiment, lambda k: 0.97**k, 1.0), experiment)
     assert not any(name.endswith("high below, low above") for name in found if "even" in name)
     assert found["well-conditioned, Adam: high below, low above"] == "fails"
 

@@ -141,7 +141,7 @@ def _fall(error: xarray.DataArray, edge: int) -> xarray.DataArray:
 
 def _steepness(error: xarray.DataArray, edge: int) -> xarray.DataArray:
     """The factor per lag by which errors fall beside the edge, over the largest one elsewhere."""
-    log = np.log(error.where(error > 0)).sortby("length")
+    log = xarray.DataArray(np.log(error.where(error > 0))).sortby("length")
     k = log["length"].values
     if k.size < 3:  # nothing to compare with
         return xarray.full_like(log.isel(length=0, drop=True), np.nan)
