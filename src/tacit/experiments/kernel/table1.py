@@ -83,6 +83,7 @@ class Table1(DecodingExperiment):
                         f"{recording}, {direction}: more data favour the plain convolution",
                         leads["whole"] - leads[little],
                         at_least=0.0,
+                        most=self.blocks,
                         says=f"On {recording} in {direction}, block by block, the plain "
                         f"convolution's R² less the scaled one's is larger on {PORTIONS['whole']} "
                         f"({np.median(leads['whole']):.4f}) than on {PORTIONS[little]} "
@@ -112,6 +113,7 @@ class Table1(DecodingExperiment):
                 f"{case}: RNN like scaled",
                 abs(scores["rnn"] - scores["scaled"]),
                 at_most=LIKE,
+                most=self.blocks,
                 says=f"{data} at n = {self.width:,}, R² of RNN and scaled convolution differ by at "
                 f"most {{bound}}, the largest of the paper's four differences. {told}.",
                 place=place,
@@ -122,6 +124,7 @@ class Table1(DecodingExperiment):
                 f"{case}: {better} convolution wins",
                 scores[better] - scores[worse],
                 at_least=0.0,
+                most=self.blocks,
                 says=f"{data}, the {better} convolution's R² is above the {worse} one's. {told}.",
                 place=place,
             )
@@ -132,6 +135,7 @@ class Table1(DecodingExperiment):
                 f"{case}: the paper's numbers",
                 np.max([abs(scores[name] - theirs[name]) for name in MODELS], axis=0),
                 at_most=0.05,
+                most=self.blocks,
                 says=f"{data}, R² of all three models is the paper's to {{bound}}: {paper}. "
                 f"{told}.",
                 place=place,

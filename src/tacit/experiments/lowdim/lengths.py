@@ -102,6 +102,7 @@ def claim_transition(
             says=f"the mean of {PAPER_SEEDS} seeds, as the paper draws it, is at k > {edge} at "
             f"most {{bound}} of that at k < {edge} (medians over these lengths); each "
             f"{PAPER_SEEDS} seeds count once.",
+            unit=PAPER_SEEDS,
         ),
         "fastest": dict(
             name="falls fastest at the threshold",
