@@ -46,8 +46,7 @@ class Modes(Experiment):
         "cases in the order of its Hankel singular values, and each waits longer for a smaller "
         "start than the one before it.",
         "The first rise comes when the linearised flow says, to {rise|.1%|holds} of its rate.",
-        "A large start has modes of its own: the largest reaches {own|holds} of the teacher's "
-        "last.",
+        "A large start has modes of its own: the first is {own|holds} times the teacher's last.",
         share="one after another",
         rise="first rise: time against scale",
         own="scale 0.1: modes beyond the teacher's",
