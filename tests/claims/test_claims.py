@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.claims import Claims
+from tacit.claims import Claim, Claims
 
 INF, NAN = math.inf, math.nan
 
@@ -206,3 +206,19 @@ def test_both_bounds_of_a_median_between_are_said():
     claim = Claims()
     claim.between("x", [1.0] * 9, says="the ratio is near one: {bound}", at_least=0.5, at_most=2)
     assert [one.statement[-3:] for one in claim] == ["0.5", ": 2"]
+
+
+def test_a_claim_counts_what_its_samples_are_made_of():
+    claim = Claims()
+    claim.median("means", [1.0] * 3, says="x", at_least=0.5, unit=3)
+    claim.median("blocks", [1.0] * 12 + [0.0] * 6, says="x", at_least=0.5, most=20)
+    claim.median("all blocks", [1.0] * 13 + [0.0] * 7, says="x", at_least=0.5, most=20)
+    means, blocks, every = claim
+    assert means.verdict == blocks.verdict == every.verdict == "undecided"
+    assert means.more_seeds == 3 * 4  # seven unanimous samples decide, of three seeds each
+    assert blocks.more_seeds == 2  # there are no more
+    assert every.more_seeds is None
+    for one in claim:
+        assert Claim.from_dict(one.to_dict()) == one
+    with pytest.raises(ValueError, match="unit"):
+        claim.median("none", [1.0], says="x", at_least=0.5, unit=0)

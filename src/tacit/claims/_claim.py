@@ -50,6 +50,8 @@ class Claim:
     - `share`: the share of all seeds that has to satisfy it, one half for a median.
     - `left_out`: how many further seeds had no run that counts (not trained, diverged).
     - `margin`: how near the bound is too close to call, a tenth of the bound by default.
+    - `unit`: how many seeds make a sample; one, unless it is a mean of several.
+    - `most`: how many samples there can be, where further seeds only repeat them.
     - `values`: what each seed gave, NaN for one that was left out; not part of the record.
     """
 
@@ -68,6 +70,8 @@ class Claim:
     share: float = 0.5
     left_out: int = 0
     margin: float | None = None
+    unit: int = 1
+    most: int | None = None
     values: tuple[float, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -87,6 +91,8 @@ class Claim:
             share=number(above=0, below=1),
             left_out=whole(),
             margin=number(0),
+            unit=whole(1),
+            most=whole(1),
             values=each(undecided, least=0),
         )
         if not self.name:
@@ -163,10 +169,16 @@ class Claim:
 
     @property
     def more_seeds(self) -> int | None:
-        """About how many more seeds would decide it; None if it is decided, or not by seeds."""
+        """About how many more seeds would decide it; None if it is decided, or not by seeds.
+
+        None, too, where there are no more samples to be had.
+        """
         if self.satisfied is None or self.verdict != "undecided":
             return None
-        return seeds_to_decide(self.satisfied, self.samples, share=self.share)
+        more = seeds_to_decide(self.satisfied, self.samples, share=self.share)
+        if self.most is not None:
+            more = min(more, self.most - self.samples)
+        return more * self.unit if more > 0 else None
 
     @property
     def many_left_out(self) -> bool:
@@ -203,6 +215,8 @@ class Claim:
             }
         if self.margin is not None:
             record["margin"] = self.margin
+        record |= {"unit": self.unit} if self.unit > 1 else {}
+        record |= {"most": self.most} if self.most is not None else {}
         nonfinite = {k: repr(record[k]) for k in _NUMBERS if not math.isfinite(record[k])}
         if nonfinite:
             record |= dict.fromkeys(nonfinite)
@@ -222,6 +236,7 @@ class Claim:
             }
         except KeyError as missing:
             raise ValueError(f"a claim's record lacks {missing}, it has {sorted(record)}") from None
-        names = ("expected", "because", "samples", "satisfied", "share", "left_out", "margin")
+        counts = ("samples", "satisfied", "share", "left_out", "unit", "most")
+        names = ("expected", "because", "margin", *counts)
         optional = {k: record[k] for k in names if k in record}
         return cls(**words, **numbers, **optional)

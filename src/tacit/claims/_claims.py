@@ -8,7 +8,7 @@ from typing import Any, Required, SupportsFloat, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit._doors import door, each, instance, number, text
+from tacit._doors import door, each, instance, number, text, whole
 from tacit._errors import shown
 from tacit.claims._claim import Claim, Relation
 from tacit.claims._finding import in_words
@@ -28,6 +28,8 @@ class Words(TypedDict, total=False):
     - `fails_because`: why the claim is expected to fail; empty if it is expected to hold.
     - `note`: a remark on a claim that is expected to hold, such as why it stays undecided.
     - `margin`: how near the bound is too close to call; a tenth of the bound if it is not given.
+    - `unit`: how many seeds make one of the values, if they are means of several.
+    - `most`: how many values there can be, if further seeds only repeat them.
     """
 
     says: Required[str]
@@ -35,6 +37,8 @@ class Words(TypedDict, total=False):
     fails_because: str
     note: str
     margin: float
+    unit: int
+    most: int
 
 
 class Terms(Words, total=False):
@@ -204,6 +208,9 @@ class Claims(Sequence[Claim]):
         for option in ("says", "place", "fails_because", "note"):
             if option in terms:
                 text(option, terms[option])
+        for option in ("unit", "most"):
+            if option in terms:
+                whole(1)(option, terms[option])  # type: ignore[literal-required]
         for option in ("at_most", "at_least", "margin"):
             if terms.get(option) is not None:
                 number()(option, terms[option])  # type: ignore[literal-required]
@@ -217,6 +224,8 @@ class Claims(Sequence[Claim]):
             "expected": "fails" if reason else "holds",
             "because": reason or terms.get("note", ""),
             "margin": terms.get("margin"),
+            "unit": terms.get("unit", 1),
+            "most": terms.get("most"),
         }
 
 

@@ -70,7 +70,7 @@ CATALOGUE = (
           "Hankel singular values of the student over training: one mode after another",
           quick=0.6, paper=3.3),
     Entry("lowdim/threshold", "lowdim.threshold:Threshold", "Lemma 7, beyond the paper",
-          "what k lags leave open of a later one, over all balanced students, without training",
+          "what k lags leave open of a later one, over stable balanced students, without training",
           quick=0.2, paper=3.8),
     Entry("memoryless/fig1", "memoryless.fig1:Fig1", "Figure 1",
           "error against sequence length, memoryless teacher, plain and adversarial data",

@@ -152,3 +152,20 @@ def test_motor_cortex_is_long_enough_for_every_portion():
     assert (x.shape, y.shape) == ((519, 15, 10), (519, 15, 2))
     used = [len(table.split(len(x), seconds, portion, 7)[0]) for portion in table.portion]
     assert used == [494, 180, 47]
+
+
+def test_seeds_that_test_the_same_block_are_one_sample():
+    table = Table1(recording="synthetic", portion="whole", blocks=5, seed=range(12), steps=(0, 5))
+    rng = np.random.default_rng(0)
+    dims = ("recording", "portion", "seed", "model", "step", "direction")
+    r2 = xarray.DataArray(rng.normal(size=(1, 1, 12, 3, 2, 2)), dims=dims)
+    coords = {"recording": ["synthetic"], "portion": ["whole"], "seed": list(range(12))}
+    coords |= {name: list(values) for name, values in table.coordinates().items()}
+    r2 = r2.assign_coords(coords)
+    runs = xarray.Dataset({"r2": r2})
+    wins = {claim.name: claim for claim in table.claims(runs)}[
+        "synthetic, whole, x: plain convolution wins"
+    ]
+    assert wins.samples == 5
+    lead = r2.isel(model=2, step=1, direction=0) - r2.isel(model=1, step=1, direction=0)
+    assert wins.values[1] == pytest.approx(float(lead.isel(seed=[1, 6, 11]).mean()))

@@ -130,6 +130,31 @@ def test_the_papers_claim_leaves_twice_the_order_to_neither_side():
     assert bad["even, Adam: above, better than zero"] == "fails"
 
 
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [
+        (lambda k: np.where(k <= 10, 0.3, 1e-6), "holds"),  # Lemma 7's jump, beyond 2d̂
+        (lambda k: np.where(k < 10, 0.3, 1e-6), "holds"),  # and a lag before
+        (lambda k: np.where(k <= 13, 0.3, 1e-6), "fails"),  # at another place
+        (lambda k: 0.5**k, "fails"),
+        (lambda k: 1.0 * k**-4.0, "fails"),
+        (lambda k: 0.3 + 0.0 * k, "fails"),
+    ],
+)
+def test_no_even_decline_falls_fastest_at_twice_the_order(error, verdict):
+    experiment = Fig1a(seed=range(12))
+    found = verdicts(made_up(experiment, error, 1.0), experiment)
+    assert found["even, Adam: falls fastest at the threshold"] == verdict
+    assert found["well-conditioned, flow: falls fastest at the threshold"] == verdict
+
+
+def test_a_few_lengths_do_not_decide_a_gradual_decline():
+    experiment = Fig1a.from_preset("quick")
+    found = verdicts(made_up(experiment, lambda k: 0.97**k, 1.0), experiment)
+    assert not any(name.endswith("high below, low above") for name in found if "even" in name)
+    assert found["well-conditioned, Adam: high below, low above"] == "fails"
+
+
 def test_what_changes_nothing_by_the_text_is_claimed_one_by_one():
     experiment = Fig1a.from_preset("paper")
     dataset = made_up(experiment, lambda k: np.where(k < 10, 1.5, 0.2), 1.0)

@@ -118,7 +118,8 @@ def test_a_grid_of_one_length_has_no_jump():
     experiment = Fig2a(length=(40,))
     found = verdicts(experiment, lambda k: 0.01 + 0 * k)
     assert found["slow: jump"] == "undecided"
-    assert found["slow, 100 units: high below, low above"] == "undecided"
+    assert found["delay, 100 units: high below, low above"] == "undecided"
+    assert "slow, 100 units: high below, low above" not in found  # one length decides no decline
 
 
 def test_runs_that_did_not_train_do_not_count():

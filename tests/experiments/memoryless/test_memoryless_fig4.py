@@ -50,7 +50,8 @@ def made_up(experiment, asymmetry):
     first = np.sqrt(experiment.variance * experiment.width)
     rising = np.broadcast_to(np.linspace(first, 1.0, steps.size), shape)
     data = {name: rising.copy() for name in NORMS}
-    data["norm_C"] = np.sqrt(rising**2 - 1e-4 * first**2)  # ‖B‖² − ‖C‖² is conserved
+    share = np.array(experiment.rate)[:, None, None] * np.linspace(0, 1, steps.size)
+    data["norm_C"] = np.sqrt(rising**2 - 1e-4 * first**2 * (1 + share))  # drifts with the rate
     data["norm_A"] = np.ones(shape)
     data["asymmetry_A"] = np.full(shape, asymmetry)
     data["asymmetry_BC"] = asymmetry * (2 - rising)
@@ -69,10 +70,27 @@ def test_claims_tell_symmetry_from_its_absence():
     assert found["rate 0.1: B near Cᵀ"] == "fails"
     assert found["rate 0.1: B − Cᵀ shrinks as B + Cᵀ grows: not more"] == "fails"
     assert found["rate 0.1: B grows"] == "holds"
+
+
+def test_the_drift_must_go_with_the_rate():
+    experiment = Fig4()
+
+    def verdicts(data):
+        found = {c.name: c.verdict for c in experiment.claims(data)}
+        name = "the drift of ‖B‖² − ‖C‖² goes with the rate"
+        return found[f"{name}: not less"], found[f"{name}: not more"]
+
     data = made_up(experiment, 3e-4)
-    data["norm_C"][...] = data["norm_B"] - 1e-3
-    found = {c.name: c.verdict for c in experiment.claims(data)}
-    assert found["rate 0.1: B and C grow alike"] == "fails"
+    assert verdicts(data) == ("holds", "holds")
+    same = data.copy(deep=True)
+    same["norm_C"].loc[{"rate": 0.01}] = same["norm_C"].sel(rate=0.1)
+    assert verdicts(same) == ("fails", "holds")  # no discretisation error
+    steep = data.copy(deep=True)
+    gap = (data["norm_B"] ** 2 - data["norm_C"] ** 2).sel(rate=0.1)
+    drifted = gap.isel(step=0) * (1 + 100 * (gap / gap.isel(step=0) - 1))
+    steep["norm_C"].loc[{"rate": 0.1}] = (data["norm_B"].sel(rate=0.1) ** 2 - drifted) ** 0.5
+    assert verdicts(steep) == ("holds", "fails")
+    assert not any("drift" in c.name for c in Fig4(rate=0.1).claims(made_up(Fig4(rate=0.1), 3e-4)))
 
 
 @pytest.mark.parametrize(("variance", "expected"), [(1e-3, "holds"), (1e-2, "fails")])

@@ -9,7 +9,7 @@ import numpy as np
 import xarray
 
 from tacit.draw import Axis, Figure, Line, Mark, Panel, median_lines
-from tacit.experiments import Claims
+from tacit.experiments import Claims, Finding
 from tacit.experiments.kernel.dynamics import COLOURS, MODELS, STYLES, DynamicsExperiment
 
 SLOPES = {"limit": (-0.5, 0.1), "start": (-1.0, 0.2)}  # each with its margin
@@ -22,6 +22,20 @@ class Width(DynamicsExperiment):
     """
 
     id, figure = "kernel/width", "ours, beside Figure 1"
+    finding = Finding(
+        "The kernel of a network approaches its limit like n to the power {gram|.2f|holds}, and "
+        "the trained network goes with it: their ratio has the power {limit|.2f|holds}.",
+        "From the prediction of its own kernel at the start the network's distance falls faster, "
+        "with the power {start|.2f|holds}.",
+        gram="gram: slope at most -0.4",
+        limit="limit over gram: slope at most 0.1",
+        start="start: slope at most -0.8",
+    )
+    unspecific = {
+        "limit over gram: slope at *": "That the ratio does not depend on the width is the claim.",
+        "*: slope at least -*": "One of two bounds on a slope: the other one falls if the width "
+        "does nothing.",
+    }
 
     width: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048)
     seed: tuple[int, ...] = tuple(range(60))
@@ -61,13 +75,13 @@ class Width(DynamicsExperiment):
                 f"{name}: slope at most {high:g}",
                 slopes,
                 at_most=high,
-                says=f"In most seeds the {words} goes like n to a power of {high:g} at most.",
+                says=f"In most seeds the {words} goes like n to a power of {{bound}} at most.",
             )
             claim.median(
                 f"{name}: slope at least {low:g}",
                 slopes,
                 at_least=low,
-                says=f"In most seeds the {words} goes like n to a power of {low:g} at least.",
+                says=f"In most seeds the {words} goes like n to a power of {{bound}} at least.",
             )
         return claim
 

@@ -1,8 +1,9 @@
 """Balanced students of balanced teachers, trained and then polished: Figures 1(a) and 5.
 
-Teacher and student have B = Cᵀ and a diagonal A, the setting of the theory. Adam, gradient descent
-or gradient flow comes first; then Levenberg-Marquardt steps of least norm polish the student
-towards zero loss.
+Teacher and student have B = Cᵀ and a diagonal A, as in the paper's experiment (A.1.1). The theory's
+A is symmetric: by Lemma C.3 that gives the same systems, but not the same descent, since a diagonal
+A cannot turn. Adam, gradient descent or gradient flow comes first; then Levenberg-Marquardt steps
+of least norm polish the student towards zero loss.
 """
 
 import functools

@@ -99,6 +99,15 @@ class GRUExperiment(Experiment):
 
     batch_by = ("teacher", "width")
     chunk = {"seed": 12}
+    from_theory = (  # of the teacher, before any student
+        "target",
+        "teacher_response",
+        "teacher_loss",
+        "teacher_mean",
+        "teacher_rms",
+        "zero_loss",
+        "power",
+    )
 
     def check(self) -> None:
         """Lengths must fit the padding, and leave steps to extrapolate to."""

@@ -18,7 +18,16 @@ from numpy.typing import ArrayLike
 
 from tacit.descent import GaussNewton, GradientFlow, Lanes, Stop, descend, lane_keys
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, median_lines
-from tacit.experiments import Batch, Claims, Experiment, UsageError, Variable, fixed, swept
+from tacit.experiments import (
+    Batch,
+    Claims,
+    Experiment,
+    Finding,
+    UsageError,
+    Variable,
+    fixed,
+    swept,
+)
 from tacit.experiments.lowdim.lengths import FLOW_STEPS, TEACHERS
 from tacit.measures import crossing, hankel_singular_values
 from tacit.models import Dense, impulse_responses, random_linear_rnns
@@ -32,6 +41,17 @@ class Modes(Experiment):
 
     id, figure = "lowdim/modes", "beyond the paper"
     summary = "Hankel singular values of the student over training: one mode after another"
+    finding = Finding(
+        "From near zero the teacher's modes appear one after another, in {share|.0%|holds} of all "
+        "cases in the order of its Hankel singular values, and each waits longer for a smaller "
+        "start than the one before it.",
+        "The first rise comes when the linearised flow says, to {rise|.1%|holds} of its rate.",
+        "A large start has modes of its own: the first is {own|holds} times the teacher's last.",
+        share="one after another",
+        rise="first rise: time against scale",
+        own="scale 0.1: modes beyond the teacher's",
+    )
+    from_theory = ("teacher_values", "zero_loss", "first_weight")
 
     teacher: tuple[str, ...] = swept(
         ("well-conditioned",), "the teacher's spectrum", choices=TEACHER_NAMES
@@ -161,8 +181,8 @@ class Modes(Experiment):
             "one after another",
             in_order.mean(("scale", "singular_value")),
             at_least=0.95,
-            says=f"From scales up to {NEAR_ZERO:g}, in most seeds at least 95% of the modes appear "
-            "in the order of the teacher's singular values.",
+            says=f"From scales up to {NEAR_ZERO:g}, in most seeds at least {{bound:.0%}} of the "
+            "modes appear in the order of the teacher's singular values.",
         )
         if near.sizes["scale"] >= 2:
             slope = _slope(self.first_rise(near))
@@ -172,7 +192,7 @@ class Modes(Experiment):
                 abs(slope * 2 * weight - 1),
                 at_most=0.1,
                 says="The time of the first rise, to half of h₀, grows with ln(1/scale) at the "
-                "rate 1/(2 h₀) of the linearised flow, to ten per cent.",
+                "rate 1/(2 h₀) of the linearised flow, to {bound:.0%}.",
                 place="Proposition 9 (ours)",
             )
             slopes = np.stack([slope, *(_slope(times.isel(singular_value=n)) for n in range(d))])
@@ -193,7 +213,7 @@ class Modes(Experiment):
                     at_least=0.1 if some else None,
                     at_most=None if some else 1e-3,
                     says=f"From scale {scale:g}, mode {d + 1} is at {'some' if some else 'no'} "
-                    f"time above {0.1 if some else 0.001} of the teacher's mode {d}.",
+                    f"time above {{bound}} of the teacher's mode {d}.",
                     place="Theorem 8 (ours)",
                 )
         return claim

@@ -1,10 +1,11 @@
 """lowdim, beyond the paper: the threshold k = 2d̂ + 1 of Lemma 7 without any optimiser.
 
-The comparison: how far apart two balanced students of any width can be at a later lag, although
-both fit the first k lags of the teacher exactly, against k. That is the range of a moment over all
-positive measures with the first k moments of the teacher's (`tacit.theory.lowdim.moment_range`):
-no training, no loss, no tolerance. Teachers have their atoms inside the support, or one or two of
-them on its ends, each of which saves a lag.
+The comparison: how far apart two stable balanced students of any width can be at a later lag,
+although both fit the first k lags of the teacher exactly, against k. Stable: their eigenvalues lie
+in [−1, 1]. That is the range of a moment over all positive measures there with the first k moments
+of the teacher's (`tacit.theory.lowdim.moment_range`): no training, no loss, no tolerance. Teachers
+have their atoms inside [−1, 1], or one or two of them on its ends, each of which saves a lag. It
+saves none for students that need not be stable, as Lemma 7's and trained ones (fig1a).
 
 The teachers are made of rational numbers, so that their moments are exact and a range that is a
 point is one to the last digit; beside it stands the range found from the same moments rounded to
@@ -36,17 +37,23 @@ BELOW = 0.05  # points are drawn at this fraction of the bound: a log axis has n
 
 
 class Threshold(Experiment):
-    """What k lags leave open of a later one, over all balanced students, without training."""
+    """What k lags leave open of a later one, over stable balanced students, without training."""
 
     id, figure = "lowdim/threshold", "Lemma 7, beyond the paper"
     finding = Finding(
-        "Two lags for each atom of a teacher and one more decide all later ones: no two balanced "
-        "students that fit them can differ, in {point|satisfied|holds} of {point|samples} seeds, "
-        "each with teachers of every order.",
+        "Two lags for each atom of a teacher and one more decide all later ones: no two stable "
+        "balanced students that fit them can differ, in {point|satisfied|holds} of {point|samples} "
+        "seeds, each with teachers of every order.",
         "One lag fewer leaves a range; the narrowest of a seed is {open|holds} wide.",
         point="0 on the ends: a point from 2d̂ + 1",
         open="0 on the ends: open below 2d̂ + 1",
     )
+
+    from_theory = ("truth",)
+    unspecific = {
+        "rounding does not move the threshold": "It compares two ranges of one and the same cell, "
+        "whatever its order, ends and length.",
+    }
 
     order: tuple[int, ...] = swept(range(1, 7), "order d̂ of the teacher, its atoms", low=1, high=10)
     ends: tuple[int, ...] = swept(
@@ -158,10 +165,11 @@ class Threshold(Experiment):
             ],
             columns=3,
             caption=f"The range of lag {self.lag} over all positive measures on [−1, 1] with the "
-            "first k moments of the teacher's: all balanced students of any width at zero loss on "
-            f"k lags. No training; exact arithmetic. {len(self.seed)} random teachers for each "
-            "order and placement: lines are medians, bands their whole spread. Open markers below "
-            "the dashed line: the first range of width zero.",
+            "first k moments of the teacher's: all stable balanced students of any width at zero "
+            "loss on k lags (an end saves a lag for these alone). No training; exact arithmetic. "
+            f"{len(self.seed)} random teachers for each order and placement: lines are medians, "
+            "bands their whole spread. Open markers below the dashed line: the first range of "
+            "width zero.",
         )
 
     def _lags(self) -> Axis:
