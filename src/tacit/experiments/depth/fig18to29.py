@@ -173,7 +173,7 @@ def _depth(network: str) -> int:
     return IMAGE_NETWORKS[network][1]
 
 
-def _control_ranks(depths: Sequence[int]) -> dict[str, list[float]]:
+def control_ranks(depths: Sequence[int]) -> dict[str, list[float]]:
     """Effective ranks of deep matrix completion at its limit: of the product, of each factor.
 
     Theorem 3.3 in closed form, with ten blocks, m = 100 and αᴸ = 1e-5.
@@ -188,5 +188,5 @@ def _control_panel(depths: Sequence[int]) -> Panel:
     return Panel("linear control, closed form", Axis("factors", ticks=depths),
                  Axis("effective rank", limits=(0, 10.5)), [],
                  ours=[Line(depths, ranks, label=name, colour=colour, marker="s")
-                       for colour, (name, ranks) in enumerate(_control_ranks(depths).items(), 2)],
+                       for colour, (name, ranks) in enumerate(control_ranks(depths).items(), 2)],
                  note="n = 10, m = 100, αᴸ = 1e-5")  # fmt: skip
