@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from tacit.draw import Axis, Figure, Mark, Panel, Points, lines
 from tacit.experiments import Batch, Claims, Finding, Variable, fixed, swept
-from tacit.experiments.depth.completion import share_by_seed
+from tacit.experiments.depth.completion import LEFT_OUT, share_by_seed
 from tacit.experiments.depth.gaussian import GaussianExperiment
 from tacit.measures import singular_values_or_nan
 from tacit.problems import Pattern
@@ -64,6 +64,11 @@ class AnyPattern(GaussianExperiment):
         three="rank = groups: gaussian, depth 3",
         two="rank = limit's, from 1e-64: gaussian, depth 2",
     )
+    unspecific = {
+        **LEFT_OUT,
+        "the limit has the groups' rank: *": "Both sides are theory, a limit in closed form and "
+        "groups that follow from zeros; beside it stands the claim on runs.",
+    }
     from_theory = ("target_norm", "groups", "limit_spectrum", "components", "entries")
 
     presets = {
