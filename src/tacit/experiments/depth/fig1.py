@@ -51,7 +51,7 @@ class Fig1(GaussianExperiment):
         "where they do not; two do so where they connect ({two|satisfied|holds}), and elsewhere "
         "stay above it from every scale in {stay|satisfied|holds}.",
         "Two factors end at their closed form in {closed|satisfied|holds} of {closed|samples} "
-        "trials, and as near to alignment as Theorem 3.1 says in {align|satisfied|holds}.",
+        "trials, and as near to alignment as the paper's bound says in {align|satisfied|holds}.",
         apart="rank one: disconnected, depth 3",
         joined="rank one: connected, depth 3",
         two="rank one: connected, depth 2",

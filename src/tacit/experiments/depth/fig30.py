@@ -38,9 +38,9 @@ class Fig30(TrainedNetworks):
     id, figure = "depth/fig30", "Figure 30"
     finding = Finding(
         "Trained Gaussian networks have at most {over|.2f|holds} of the mean stable rank of "
-        "identity ones, but before training {before|.2f|holds}. The share that training leaves "
-        "them falls with depth in {share|satisfied|holds} of {share|samples} seeds.",
-        "Training takes the larger share from identity networks at some depth, in all but "
+        "identity ones, but before training they had {before|.2f|holds}. The share that training "
+        "leaves them falls with depth in {share|satisfied|holds} of {share|samples} seeds.",
+        "That it takes the larger share from Gaussian networks at every depth is so in "
         "{takes|satisfied|fails} of {takes|samples} seeds.",
         "Gaussian networks with two hidden layers end at a low training loss in "
         "{loss|satisfied|fails} of {loss|samples} seeds only.",

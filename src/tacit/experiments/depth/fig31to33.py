@@ -209,7 +209,7 @@ class Fig31(TwoByTwo):
     finding = Finding(
         "A warm start ends at a higher effective rank than a cold one, and m = ∞ keeps "
         "most.{?wide|holds}{?most|holds}",
-        "There Theorem 4.2's bound holds: a stable rank of {text|.2f|holds}, at least "
+        "There the theorem's bound holds: a stable rank of {text|.2f|holds}, at least "
         "{text|bound|.2f}, with the text's w₁₂, and of {caption|.2f|holds}, at least "
         "{caption|bound|.2f}, with the caption's; the text's numbers belong to its "
         "own.{?right|holds}{?wrong|fails}",
@@ -260,7 +260,7 @@ class Fig32(TwoByTwo):
 
     finding = Finding(
         "With much to learn a warm start leaves {rank|.1%|holds} at most of what the stable rank "
-        "was above one after pre-training, and its error is large all the same: from every m ≥ 10 "
+        "was above one after pre-training, and its error is large all the same: from every large m "
         "the entry never seen ends at least {off|.1f|holds} times as far from its value as zero "
         "is.",
         rank="the rank falls, w₁₂ = 10",
@@ -307,7 +307,7 @@ class Fig33(TwoByTwo):
     title = "A warm start keeps the rank of the first fit, also from an unequal diagonal"
 
     finding = Finding(
-        "From an unequal diagonal a warm start keeps rank too: from every m ≥ 10 it ends at an "
+        "From an unequal diagonal a warm start keeps rank too: from every large m it ends at an "
         "effective rank of {effective|holds} and a stable rank of {stable|holds} at least.",
         effective="effective rank well above one",
         stable="stable rank well above one",

@@ -21,7 +21,7 @@ class Fig9(FamilyExperiment):
     published = dict(scale=(1.0, 1e-2, 1e-4, 1e-6, 1e-8))  # without 1e-10, for its cost
 
     finding = Finding(
-        "Training ends at the singular values of Theorem 3.3, to {all|holds} at most, and to "
+        "Training ends at the singular values of the theorem, to {all|holds} at most, and to "
         "{least|holds} from the scale that the paper left out for its cost.",
         all="training ends at the theorem's limit",
         least="also from αᴸ = 1e-10",

@@ -32,7 +32,7 @@ class Phase(FamilyExperiment):
 
     finding = Finding(
         "A depth of three or more ends at rank one below a ratio m* and at rank n above it; the "
-        "boundary in closed form is that of Theorem 3.3 to a factor of {edge|.2f|holds}.",
+        "boundary in closed form is the theorem's to a factor of {edge|.2f|holds}.",
         "Flow on the full matrices ends at the theorem's rank, to {flow|holds}, and on the right "
         "side of m* each time.{?side|holds} Two factors have no such boundary.{?two|holds}",
         edge="the boundary in closed form, as a factor",
