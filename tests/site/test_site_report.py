@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -312,6 +313,35 @@ def test_two_folders_are_compared(results, tmp_path, read):
     assert "holds became undecided" in text
     write_report(results.folder)
     assert not (results.folder / "report" / "compare.html").exists()
+
+
+def test_the_page_of_errata_says_how_grave_each_is_and_what_it_rests_on(results, read):
+    """What the documentation's page says of an entry, and as many entries of each kind."""
+    from tacit.statements import EDITIONS, GRAVITIES, find_statements
+
+    papers = ("connectivity", "depth", "kernel", "lowdim", "memoryless")
+    for paper in papers:
+        results.add(f"{paper}/fig1", drawn={})
+    write_report(results.folder)
+    page = read(results.folder / "report" / "errata.html")
+    text = " ".join(page.texts("main")[0].split())
+    texts = {tag: {" ".join(words.split()) for words in page.texts(tag)} for tag in ("dt", "dd")}
+    assert set(GRAVITIES) <= texts["dt"]
+    assert set(GRAVITIES.values()) <= texts["dd"]
+    assert "Compare them with the printed page before you cite them" in text
+    assert all(f"Read in: {EDITIONS[paper]}." in text for paper in papers)
+    documented = (Path(__file__).parents[2] / "docs" / "errata.md").read_text().splitlines()
+    rows = [line.replace("|", "").replace(" ", "") for line in documented
+            if line.startswith("| ") and "paper" not in line]  # fmt: skip
+    assert ["".join(tag[2].split()) for tag in page.find("tr")][1:] == rows
+    judged = [e for one in find_statements() for e in one.errata]
+    assert {one.gravity for one in judged} == set(GRAVITIES)
+    for words in (w for one in judged for w in (one.glyph, one.right_in) if w):
+        assert " ".join(words.split()) in texts["dd"]
+    heads = [" ".join(tag[2].split()) for tag in page.find("h3")]
+    assert sum(head.endswith("false statement") for head in heads) == sum(
+        one.gravity == "false statement" for one in judged
+    )
 
 
 def test_statements_stand_with_their_margins_and_errata(results, read):

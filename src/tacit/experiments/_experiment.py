@@ -147,6 +147,10 @@ class Experiment(abc.ABC):
         returns no `outcome` has converged.
         """
 
+    def ran(self, runs: "xarray.Dataset") -> "xarray.DataArray":
+        """Which cells hold a run; by default all. The others hold theory alone, and did not end."""
+        return runs["outcome"] != ""
+
     def counts(self, runs: "xarray.Dataset") -> "xarray.DataArray":
         """Which runs count in claims and figures; by default all but diverged and failed ones."""
         return runs["outcome"].isin(("converged", "stopped", "stalled"))

@@ -35,7 +35,7 @@ class Reproduction:
     - `experiment`, `preset`: what was run; the experiment holds its parameters.
     - `dataset`: the cells of this experiment, as an `xarray.Dataset`.
     - `claims`: decided from the dataset; by number, or by name: `claims["k = 11: extrapolates"]`.
-    - `outcomes`: how many cells ended how.
+    - `outcomes`: how many runs ended how, and how many cells hold theory alone, "without a run".
     - `efforts`: what each undecided claim would take, by its name.
     - `rounding`: what the rounding errors of its cells depend on: processor and packages.
     - `seconds`: wall time of the run; near zero when everything was stored already.

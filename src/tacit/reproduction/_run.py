@@ -12,8 +12,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tacit._doors import door, flag, function, having, number, path, text, whole
 from tacit._errors import UsageError, shown
 from tacit._files import FileKindError, folder_within, remove_stale
@@ -45,6 +43,7 @@ from tacit.sweep import Grid, Progress, SweepEvent, SweepSummary, run_sweep
 if TYPE_CHECKING:
     import xarray
 
+NO_RUN = "without a run"
 _PAPER = "paper"  # the preset that adds seeds until its claims are decided, unless told otherwise
 
 
@@ -184,7 +183,7 @@ def reproduce(
             preset=name,
             dataset=dataset,
             claims=claims,
-            outcomes=_counted(dataset["outcome"].values),
+            outcomes=_counted(chosen, dataset),
             efforts=efforts,
             rounding=store.rounding(plan),
             seconds=time.perf_counter() - start,
@@ -244,7 +243,7 @@ def stored_run(
         preset=name,
         dataset=dataset,
         claims=claims,
-        outcomes=_counted(dataset["outcome"].values),
+        outcomes=_counted(chosen, dataset),
         efforts={},
         rounding=store.rounding(plan),
         seconds=time.perf_counter() - start,
@@ -364,8 +363,11 @@ def _decided(experiment: Experiment, dataset: "xarray.Dataset") -> DecidedClaims
     return claims
 
 
-def _counted(outcomes: np.ndarray) -> dict[str, int]:
-    counts = {name: int(np.sum(outcomes == name)) for name in OUTCOMES}
+def _counted(experiment: Experiment, dataset: "xarray.Dataset") -> dict[str, int]:
+    """How many runs ended how, and how many cells hold none."""
+    ended, ran = dataset["outcome"], experiment.ran(dataset)
+    counts = {name: int(((ended == name) & ran).sum()) for name in OUTCOMES}
+    counts[NO_RUN] = int((~ran & ended.isin(OUTCOMES)).sum())
     return {name: count for name, count in counts.items() if count}
 
 

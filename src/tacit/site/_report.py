@@ -23,7 +23,7 @@ from tacit.site._figures import (
     thumbnail_name,
     write_if_changed,
 )
-from tacit.site._statements import StatementView, statement_views, tested_by
+from tacit.site._statements import StatementView, errata_facts, statement_views, tested_by
 
 PAGES = "report"
 """The folder with everything but the front page."""
@@ -110,7 +110,8 @@ class _Builder:
         if statements:
             grouped = {p: [s for s in statements if s.paper == p] for p in _ordered(statements)}
             self._page("statements.html", "statements.html", grouped=grouped, **common)
-            self._page("errata.html", "errata.html", grouped=grouped, **common)
+            facts = errata_facts(grouped)
+            self._page("errata.html", "errata.html", grouped=grouped, **facts, **common)
         if compared_to is not None:
             self._page("compare.html", "compare.html", compared=compared_to, **common)
         if only is None:

@@ -25,12 +25,20 @@ _EQUATION = re.compile(r"\(\d+\)")
 
 @dataclass(frozen=True)
 class ErratumView:
-    """An error in print, in texts; `margin` is that of the printed form, where it was measured."""
+    """An erratum, in texts; `margin` is that of the printed form, where it was measured.
+
+    `gravity` is how grave it is, `right_in` where the paper has the right form, `glyph` the sign
+    that it rests on, `edition` what it was read in, if not what its paper was.
+    """
 
     place: str
     printed: str
     corrected: str
     margin: str
+    gravity: str
+    right_in: str
+    glyph: str
+    edition: str
 
 
 @dataclass(frozen=True)
@@ -97,6 +105,20 @@ def _places(text: str) -> set[str]:
     return named | set(_EQUATION.findall(text))
 
 
+def errata_facts(grouped: Mapping[str, Sequence[StatementView]]) -> dict[str, Any]:
+    """What the page of errata says of all: what its words mean, what was read, and how many."""
+    from tacit.statements import EDITIONS, GRAVITIES
+
+    rows = []
+    for paper, statements in grouped.items():
+        found = [erratum for one in statements for erratum in one.errata]
+        by_gravity = [sum(one.gravity == name for one in found) for name in GRAVITIES]
+        if found:
+            rows.append((paper, [*by_gravity, sum(bool(one.glyph) for one in found)]))
+    heads = [*GRAVITIES, "rest on a sign"]
+    return {"gravities": GRAVITIES, "editions": EDITIONS, "heads": heads, "counted": rows}
+
+
 def _view(one: Any, answer: Mapping[str, Any] | None) -> StatementView:
     known = answer or {}
     printed = known.get("correction")
@@ -108,6 +130,10 @@ def _view(one: Any, answer: Mapping[str, Any] | None) -> StatementView:
             printed=erratum.as_printed,
             corrected=erratum.as_corrected,
             margin=number(margins[rank]) if rank < len(margins) else "",
+            gravity=erratum.gravity or "not yet judged",
+            right_in=erratum.right_in,
+            glyph=erratum.glyph,
+            edition=erratum.edition,
         )
         for rank, erratum in enumerate(one.errata)
     )

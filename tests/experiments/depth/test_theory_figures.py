@@ -24,6 +24,7 @@ def test_curves_are_those_of_their_parameters(name, tmp_path):
     data = made.dataset
     assert float(data["gap"].max()) < 1e-9
     assert made.as_expected is not False
+    assert made.outcomes == {"without a run": data["outcome"].size}  # nothing is trained
     np.testing.assert_allclose(data["first"] + (n - 1) * data["others"], w * n * s, rtol=1e-12)
     # Depth 2 as printed in the theorem.
     m, d = 10.0, n * s
@@ -85,3 +86,37 @@ def test_the_plane_holds_theory_everywhere_and_flow_where_asked(plane):
     )
     assert plane.as_expected is not False
     assert len(plane.figure().panels) == 2
+
+
+def test_outcomes_of_the_plane_count_flows_alone(plane):
+    ran = int(np.isfinite(plane.dataset["flow_rank"]).sum())
+    assert plane.outcomes == {
+        "converged": ran, "without a run": plane.dataset["outcome"].size - ran
+    }  # fmt: skip
+    assert f"Outcomes: {ran} converged, " in plane.figure().caption
+
+
+def test_a_flow_on_the_other_side_of_the_boundary_is_seen(plane):
+    flow = plane.dataset["flow_rank"].copy(deep=True)
+    assert plane.experiment._on_the_wrong_side(flow) == 0
+    place = {"depth": 3, "ratio": 1e16, "scale": 1e-10}
+    assert float(flow.sel(place)) > 2
+    flow.loc[place] = 1.0
+    assert plane.experiment._on_the_wrong_side(flow) == 1
+
+
+def test_training_that_ends_elsewhere_is_seen_by_the_claim(trained):
+    """The claim compares what was reached, not a difference that was stored with it."""
+    data = trained.dataset.copy(deep=True)
+    data["first"][...] *= 1.01
+    (claim,) = [c for c in trained.experiment.claims(data) if "theorem's limit" in c.name]
+    assert claim.verdict == "fails"
+
+
+def test_two_factors_that_see_the_scale_fail_the_claim(tmp_path):
+    made = reproduce("depth/fig8", preset="smoke", results=tmp_path)
+    name, data = "two factors end alike from every scale", made.dataset.copy(deep=True)
+    assert made.claims[name].verdict == "holds"
+    data["gap"].loc[{"depth": 2, "scale": 1.0}] = 1e-3  # away from the solved limit
+    (claim,) = [c for c in made.experiment.claims(data) if c.name == name]
+    assert claim.verdict == "fails"

@@ -76,7 +76,7 @@ class DiagonalExperiment(FlowExperiment):
         add(
             f"depth 2 ignores the scale{name}",
             change,
-            says=f"{words}the stable rank of depth 2 changes by at most {bound:.1g} over all "
+            says=f"{words}the stable rank of depth 2 changes by at most {{bound:.1e}} over all "
             f"scales, what a loss of {self.goal:g} leaves open: two equal factors end at a limit "
             "without α in it.",
             at_most=bound,

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from tacit.descent import Stop, descend
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points, mean_lines
-from tacit.experiments import Batch, Claims, Variable, fixed, swept
+from tacit.experiments import Batch, Claims, Finding, Variable, fixed, swept
 from tacit.experiments.depth.completion import PROTOCOLS, graph_panel
 from tacit.experiments.depth.gaussian import GaussianExperiment
 from tacit.measures import effective_ranks, singular_values_or_nan
@@ -31,6 +31,9 @@ METHODS = {"flow": "gradient flow", "gd": "gradient descent", "adam": "Adam"}
 ONE = 1.05
 """The effective rank that separates one from two: there σ₂/σ₁ is about a hundredth."""
 
+NEARLY_ALL = 0.95
+"""With so many of the trials at rank one, and the rest at two, their mean is `ONE`."""
+
 _SPREAD = (
     "Over 4,000 trials the closed-form limit has an effective rank with the median 1.22 and the "
     "mean 1.31."
@@ -42,6 +45,21 @@ class Fig1(GaussianExperiment):
 
     id, figure, version = "depth/fig1", "Figure 1", 2
     published = dict(seed=range(300))
+    finding = Finding(
+        "From the smallest scale three factors end at rank one, in {joined|satisfied|holds} of "
+        "{joined|samples} trials where the observations connect and in {apart|satisfied|holds} "
+        "where they do not; two do so where they connect ({two|satisfied|holds}), and elsewhere "
+        "stay above it from every scale in {stay|satisfied|holds}.",
+        "Two factors end at their closed form in {closed|satisfied|holds} of {closed|samples} "
+        "trials, and as near to alignment as the paper's bound says in {align|satisfied|holds}.",
+        apart="rank one: disconnected, depth 3",
+        joined="rank one: connected, depth 3",
+        two="rank one: connected, depth 2",
+        stay="disconnected, depth 2",
+        closed="closed form, depth 2",
+        align="rows align, depth 2",
+    )
+    from_theory = ("target_norm", "predicted_rank")
 
     depth: tuple[int, ...] = swept((2, 3, 4), "number L of factors", low=1, high=12)
     method: tuple[str, ...] = swept(("flow",), "how the factors descend", choices=tuple(METHODS))
@@ -128,30 +146,32 @@ class Fig1(GaussianExperiment):
         rank = self.counted(runs, "effective_rank")
         ends = rank.sel(scale=smallest)
         for depth in self.depth:
-            words = f"depth {depth}, from αᴸ = {smallest:g}: the median effective rank"
+            whence = f"depth {depth}, from αᴸ = {smallest:g}: in"
+            words = f"of the trials the effective rank is one (at most {ONE:g})."
+            one = (ends <= ONE).where(ends.notnull()).sel(depth=depth)
             if "diagonal" in self.pattern and depth >= 3:
-                claim.median(
-                    f"disconnected, depth {depth}",
-                    ends.sel(pattern="diagonal", depth=depth),
-                    says=f"Disconnected, {words} is one.",
-                    at_most=ONE,
+                claim.fraction(
+                    f"rank one: disconnected, depth {depth}",
+                    one.sel(pattern="diagonal"),
+                    says=f"Disconnected, {whence} {{bound:.0%}} {words}",
+                    at_least=NEARLY_ALL,
                 )
             elif "diagonal" in self.pattern:
                 claim.median(
                     f"disconnected, depth {depth}",
                     rank.sel(pattern="diagonal", depth=depth).min("scale"),
                     says=f"Disconnected, depth {depth}: in most trials the effective rank is not "
-                    f"one from any initial scale; it is at least {ONE:g} from all of them.",
+                    "one from any initial scale; it is at least {bound} from all of them.",
                     at_least=ONE,
                     note=_SPREAD if depth == 2 and self.size == 2 else "",
                     place="Figure 1(b), section 1",
                 )
             if "column" in self.pattern:
-                claim.median(
-                    f"connected, depth {depth}",
-                    ends.sel(pattern="column", depth=depth),
-                    says=f"Connected, {words} is one.",
-                    at_most=ONE,
+                claim.fraction(
+                    f"rank one: connected, depth {depth}",
+                    one.sel(pattern="column"),
+                    says=f"Connected, {whence} {{bound:.0%}} {words}",
+                    at_least=NEARLY_ALL,
                 )
         self.claim_that_runs_count(claim, runs, share=0.99, loss=self.gate)
         if 2 in self.depth and "diagonal" in self.pattern and method == "flow":
@@ -162,7 +182,7 @@ class Fig1(GaussianExperiment):
                 at_most=1e-5,
                 place="Proposition 4.1",
                 says="In most trials every disconnected run of depth 2 ends at its own closed-form "
-                "limit, to 1e-5 in every entry.",
+                "limit, to {bound} in every entry.",
             )
         if 2 in self.depth and "column" in self.pattern and method == "flow":
             claim.median(
@@ -172,7 +192,7 @@ class Fig1(GaussianExperiment):
                 place="Theorem 3.1",
                 says="In most trials every connected run of depth 2 ends with rows of A that are "
                 "as close to the observed column of B as Theorem 3.1 says, or closer: |a⊥|²/|a|² "
-                "over the bound is at most one, from every scale.",
+                "over the bound is at most {bound}, from every scale.",
             )
         return claim
 

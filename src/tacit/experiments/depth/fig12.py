@@ -12,7 +12,7 @@ import xarray
 from numpy.typing import ArrayLike
 
 from tacit.draw import Axis, Figure, HorizontalRule, Panel, lines
-from tacit.experiments import Batch, Claims, fixed, swept
+from tacit.experiments import Batch, Claims, Finding, fixed, swept
 from tacit.experiments.depth.diagonal import DiagonalExperiment
 
 VISIBLE = 0.01
@@ -29,6 +29,19 @@ class Fig12(DiagonalExperiment):
         "m: diagonal over off-diagonal entries of every factor at the start",
         low=1.0,
     )
+    finding = Finding(
+        "With unequal entries too the rank falls with depth for finite m, at the largest by "
+        "{three|.2f|holds}, {four|.2f|holds} and {five|.2f|holds} at the three steps from two "
+        "factors to five; two do not see the scale.{?two|holds}",
+        "From α I every depth keeps the rank of the diagonal matrix.{?far|holds}",
+        three="depth 3 below 2, m = 100",
+        four="depth 4 below 3, m = 100",
+        five="depth 5 below 4, m = 100",
+        two="depth 2 ignores the scale, m = 100",
+        far="m = ∞ keeps the diagonal's rank",
+    )
+    unspecific = {"runs that count": "Runs that fit are counted over all, wherever they stand."}
+
     diagonal: tuple[float, ...] = fixed(
         (0.0, 0.5, 1.0, 1.5, 2.0), "the diagonal that is observed", low=0.0, high=100.0
     )
@@ -70,7 +83,7 @@ class Fig12(DiagonalExperiment):
                     f"depth {deeper} below {less}, m = {m:g}",
                     at.sel(scale=scale, depth=less) - at.sel(scale=scale, depth=deeper),
                     says=f"{words}from αᴸ = {scale:g} the stable rank falls visibly from depth "
-                    f"{less} to {deeper}, by at least {VISIBLE:g} (for an equal diagonal Theorem "
+                    f"{less} to {deeper}, by at least {{bound}} (for an equal diagonal Theorem "
                     f"3.3 has a fall of {fall:.2g}).",
                     at_least=VISIBLE,
                 )
@@ -80,28 +93,26 @@ class Fig12(DiagonalExperiment):
                 "m = ∞ keeps the diagonal's rank",
                 away.max(skipna=False),
                 says=f"m = ∞, from αᴸ = {smallest:g}: at every depth the stable rank is that of "
-                f"the diagonal matrix, {self.plain_rank:.4g}, to 1e-3.",
+                f"the diagonal matrix, {self.plain_rank:.4g}, to {{bound}}.",
                 at_most=1e-3,
                 place="Figure 12, right",
             )
-        slow = (
-            "The entry whose target is zero gets there like 1/t, and those beside it like its "
-            f"root: at a loss of {self.goal:g} they are {(2 * self.goal) ** 0.25:.1g} away."
-        )
         if 2 in depths:
+            # w₀₀ = |a₀|² gets to a target of zero like 1/t; entries beside it, a₀ · a_j, like its
+            # root: at the goal they are at most |a₀| |a_j| away.
+            slow = (2 * self.goal) ** 0.25 * max(self.diagonal) ** 0.5
             claim.value(
                 "closed form, depth 2",
                 self.counted(runs, "gap").sel(depth=2).max(),
-                says="Every run of depth 2 ends at its own closed-form limit, to 1e-3 in every "
-                "entry.",
-                at_most=1e-3,
-                fails_because=slow if 0.0 in self.diagonal and self.goal > 5e-13 else "",
+                says="Every run of depth 2 ends at its own closed-form limit, to {bound:.2g} in "
+                f"every entry, what a loss of {self.goal:g} leaves open.",
+                at_most=max(1e-3, slow) if 0.0 in self.diagonal else 1e-3,
                 place="Proposition 4.1",
             )
         claim.value(
             "runs that count",
             self.counts(runs).mean(),
-            says=f"At least 95% of the runs reach a loss of {self.goal:g}.",
+            says=f"At least {{bound:.0%}} of the runs reach a loss of {self.goal:g}.",
             at_least=0.95,
             place="(ours)",
         )

@@ -10,7 +10,7 @@ import xarray
 from numpy.typing import ArrayLike
 
 from tacit.draw import Axis, Figure, HorizontalRule, Mark, Panel, Points, mean_lines
-from tacit.experiments import Batch, Claims, Variable, fixed, swept
+from tacit.experiments import Batch, Claims, Finding, Variable, fixed, swept
 from tacit.experiments.depth.gaussian import GaussianExperiment
 from tacit.problems import Pattern
 
@@ -38,6 +38,17 @@ class Fig4(GaussianExperiment):
 
     id, figure = "depth/fig4", "Figure 4"
     published = dict(seed=range(10))
+    finding = Finding(
+        "Averaged over the patterns, three factors end at rank one from the smallest scale, "
+        "connected or not.{?joined|holds}{?apart|holds}",
+        "Over disconnected patterns two factors stay above it, at {two|.2f|holds}; over connected "
+        "ones their rank falls towards it with the scale.{?falls|holds}",
+        joined="connected, depth 3",
+        apart="disconnected, depth 3",
+        two="disconnected, depth 2",
+        falls="connected, depth 2: falls to one",
+    )
+    from_theory = ("target_norm",)
 
     depth: tuple[int, ...] = swept((2, 3, 4), "number L of factors", low=2, high=12)
     pattern: tuple[str, ...] = swept(
@@ -86,7 +97,7 @@ class Fig4(GaussianExperiment):
                     means[kind].sel(depth=depth, scale=smallest),
                     says=f"{kind.capitalize()}, depth {depth}, from αᴸ = {smallest:g}: in most "
                     "seeds the mean effective rank of the patterns "
-                    f"{'is one' if low else 'stays above one'}.",
+                    f"is {'one, at most' if low else 'above one, at least'} {{bound}}.",
                     at_most=1.05 if low else None,
                     at_least=None if low else 1.2,
                     note="" if low or smallest != 1e-7 else _SPREAD,

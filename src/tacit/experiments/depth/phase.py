@@ -11,7 +11,7 @@ import xarray
 from numpy.typing import ArrayLike
 
 from tacit.draw import Axis, Figure, Heatmap, Line, Mark, Panel, Points
-from tacit.experiments import Batch, Claims, Variable, fixed
+from tacit.experiments import Batch, Claims, Finding, Variable, fixed
 from tacit.experiments.depth.family import FamilyExperiment
 from tacit.measures import crossing
 from tacit.theory.depth import halfway_ratio
@@ -29,6 +29,23 @@ class Phase(FamilyExperiment):
     flow_ratio: tuple[float, ...] = fixed((10.0, 1e4, 1e10, 1e16), "ratios of the flows", low=1.0)
     flow_scale: tuple[float, ...] = fixed((1e-1, 1e-10, 1e-20, 1e-30), "scales of the flows")
     blocks: int = 5
+
+    finding = Finding(
+        "A depth of three or more ends at rank one below a ratio m* and at rank n above it; the "
+        "boundary in closed form is the theorem's to a factor of {edge|.2f|holds}.",
+        "Flow on the full matrices ends at the theorem's rank, to {flow|holds}, and on the right "
+        "side of m* each time.{?side|holds} Two factors have no such boundary.{?two|holds}",
+        edge="the boundary in closed form, as a factor",
+        flow="flow ends at the theorem's rank",
+        side="flows end on their side of it",
+        two="flows of depth 2 see no scale",
+    )
+    from_theory = ("stable_rank",)
+    unspecific = {
+        "every flow converges": "That all flows converge is asked of all, wherever they stand.",
+        "the boundary in closed form, as a factor": "Both sides are theory, a formula and the root "
+        "of an equation; the claim on flows is the one about runs.",
+    }
 
     presets = {
         "smoke": dict(depth=(2, 3), ratio=(10.0, 1e4, 1e8, 1e12, 1e16),
@@ -49,6 +66,10 @@ class Phase(FamilyExperiment):
             "flow_loss": Variable("loss at the end of the flow"),
             "flow_steps": Variable("steps of the solver"),
         }
+
+    def ran(self, runs: xarray.Dataset) -> xarray.DataArray:
+        """Flow is run at a few places of the plane; the rest of it is the theorem's."""
+        return runs["flow_steps"].notnull()
 
     def cell(self, batch: Batch) -> dict[str, ArrayLike]:
         depth, scales, ratios = batch.one("depth"), batch.column("scale"), batch.column("ratio")
@@ -88,28 +109,50 @@ class Phase(FamilyExperiment):
         claim.value(
             "flow ends at the theorem's rank",
             abs(flow - rank).where(ran).max(),
-            says="Stable ranks of flow and theorem differ by at most 1e-6, from scales down to "
+            says="Stable ranks of flow and theorem differ by at most {bound}, from scales down to "
             f"{smallest:g}.",
             at_most=1e-6,
         )
         if 2 in self.depth:
-            two = rank.sel(depth=2)
+            two = flow.sel(depth=2)
             claim.value(
-                "depth 2 has no such boundary",
+                "flows of depth 2 see no scale",
                 (two.max("scale") - two.min("scale")).max(),
-                says="For L = 2 the rank depends on m alone.",
-                at_most=1e-12,
+                says="For L = 2 flows from all scales end at one stable rank for each m, to "
+                "{bound}.",
+                at_most=1e-6,
             )
         claim.value(
-            "the boundary in closed form",
-            self._boundary_error(rank.sortby("ratio")),
-            says="For L ≥ 3 the stable rank passes halfway from 1 to n within a factor of 2 (what "
-            "a grid of decades can tell) of m*, wherever m* ≥ 100 d is on the grid (largest "
-            "|log10|).",
-            at_most=np.log10(2),
+            "the boundary in closed form, as a factor",
+            10 ** self._boundary_error(rank.sortby("ratio")),
+            says="For L ≥ 3 the theorem's stable rank passes halfway from 1 to n within a factor "
+            "of {bound} (what a grid of decades can tell) of m*, wherever m* ≥ 100 d is on the "
+            "grid.",
+            at_most=2.0,
+            place="(ours)",
+        )
+        claim.value(
+            "flows end on their side of it",
+            self._on_the_wrong_side(flow),
+            says="For L ≥ 3 flows from a ratio at least twice m* end above a stable rank halfway "
+            "from 1 to n, and from at most half of it below: flows that do not.",
+            at_most=0,
             place="(ours)",
         )
         return claim
+
+    def _on_the_wrong_side(self, flow: xarray.DataArray) -> float:
+        """How many flows at some distance from m* end on its other side; NaN if there are none."""
+        wrong, seen, ratios = 0, 0, flow["ratio"].values
+        for depth in (depth for depth in self.depth if depth > 2):
+            for scale in self.scale:
+                away = ratios / self._boundary(depth, np.array(scale))
+                ranks = flow.sel(depth=depth, scale=scale).transpose("ratio").values
+                told = np.isfinite(ranks) & ((away >= 2) | (away <= 1 / 2))
+                above = ranks > (1 + self.blocks) / 2
+                wrong += int((told & (above != (away > 1))).sum())
+                seen += int(told.sum())
+        return float(wrong) if seen else np.nan
 
     def _boundary_error(self, rank: xarray.DataArray) -> float:
         """The largest |log10| of (where the rank passes halfway) over m*.
