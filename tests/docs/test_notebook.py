@@ -13,7 +13,7 @@ def test_many_claims_are_ten_lines_the_wrong_one_first_and_found_by_name():
     for number in range(20):
         claim.value(f"<claim {number}>", number, at_most=18, says="It is at most 18.")
     lines = repr(claim).splitlines()
-    assert lines[0] == "20 claims: 19 as expected, 1 not as expected"
+    assert lines[0] == "20 claims: 19 hold; 1 contradicts"
     assert lines[1] == "  ✗ <claim 19>: 19 ≤ 18, fails"
     assert len(lines) == 10
     assert lines[-1] == "  and 12 more; claims[name] is one of them"

@@ -8,7 +8,7 @@ import xarray
 from recorded import Fresh, call
 
 from tacit import data, draw, experiments, store, sweep
-from tacit.claims import Claim, Claims
+from tacit.claims import Claim, Claims, Finding
 
 _LEFT_OUT = "last-nan last-inf last-minus-inf last-bool"  # seeds without a run that counts
 _ASKED = "no-text none"  # a TypeError, as for any argument that is left out
@@ -97,6 +97,9 @@ CALLS = {
     ),
     "claims.Claim.from_dict": call(record=_CLAIM.to_dict()),
     "claims.Claims": call(place="ours"),
+    "claims.Finding": call("It is {a}."),
+    "claims.Finding.said": call(self=Fresh(lambda: Finding("It is {a}.")), claims=[_CLAIM]),
+    "claims.Finding.of": call(self=Fresh(lambda: Finding("It is {a}.")), claims=[_CLAIM]),
     "claims.Claims.median": call("", {"values": _LEFT_OUT, "says": _ASKED}, "",
         self=Fresh(Claims), name="n", values=[0.5, 0.6, 0.4], says="n is small", at_most=1.0
     ),
