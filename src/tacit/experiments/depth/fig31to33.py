@@ -129,19 +129,21 @@ class TwoByTwo(StagedExperiment, FlowExperiment):
                     skipna=False
                 ),
                 says=f"{words}: from every finite m ≥ 10 the effective rank after a warm start is "
-                f"above that after a cold one, and by more than from m = {least:g}.",
-                at_least=0.0,
+                f"above that after a cold one, and by {{bound}} more than from m = {least:g}.",
+                at_least=0.01,
                 place=f"{self.figure}, left and middle",
             )
         if INFINITE not in self.ratio:
             return
         warm = runs["effective_rank"].sel(stage="warm")
-        if len(self.ratio) > 1:
+        few = [m for m in self.ratio if m <= 100]  # beyond it the difference is lost in rounding
+        if few:
             claim.value(
                 f"m = ∞ keeps most, {words}",
-                warm.sel(ratio=INFINITE) - warm.sel(ratio=warm["ratio"] < INFINITE).max(),
-                says=f"{words}: the effective rank after a warm start is highest from m = ∞.",
-                at_least=0.0,
+                warm.sel(ratio=INFINITE) - warm.sel(ratio=few).max(),
+                says=f"{words}: the effective rank after a warm start is higher from m = ∞ than "
+                "from any m up to 100, by more than its closed form leaves open, {bound}.",
+                at_least=1e-6,
                 place="Figure 31, caption",
             )
         end, bound = runs.sel(ratio=INFINITE, stage="warm"), self._bound(added)
