@@ -138,8 +138,9 @@ class LimitCurves(Experiment):
             claim.value(
                 "each depth has less of the rest",
                 ends["log_others"].diff("depth").max(),
-                says=f"At αᴸ = {smallest:g} and finite m, log σ₂ falls with depth.",
-                at_most=0.0,
+                says=f"At αᴸ = {smallest:g} and finite m, σ₂ falls from each depth to the next, "
+                "its logarithm by at least a tenth.",
+                at_most=-0.1,
             )
         for depths, words in (
             ([L for L in self.depth if L <= FEW], f"L ≤ {FEW}"),
