@@ -70,6 +70,27 @@ def test_trust_is_the_share_of_the_model_with_the_least_squares():
     assert np.isnan(judged.errors[3])
 
 
+def test_levels_that_may_all_be_chance_are_not_removed():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(50, 4)) * [1.0, 10.0, 100.0, 1e3]
+    seen = np.ones_like(values, bool)
+    assert not ColumnUnits.of(values, seen, sideways=False).level.any()
+    apart = values + np.array([0, 0, 0, 5e3])
+    units = ColumnUnits.of(apart, seen, sideways=False)
+    assert units.level.all()
+    sideways = ColumnUnits.of(apart.T, seen.T, sideways=True)
+    np.testing.assert_array_equal(sideways.level, units.level.T)
+    np.testing.assert_array_equal(sideways.upright().unit, units.unit)
+
+
+def test_what_is_mapped_of_scaled_columns_is_scaled():
+    full, gone = mixed(rows=30)
+    model = DeepMatrixCompleter(scale=True, depth=2, weight_decay=0.1, max_steps=20)
+    first = model.fit(np.where(gone, np.nan, full)).plot().panels[0]
+    assert first.title == "as given, columns scaled"
+    assert np.nanmax(np.abs(np.asarray(first.marks[0].z))) < 6
+
+
 def test_errors_by_column_tell_the_truth():
     full, gone = mixed()
     model = DeepMatrixCompleter().fit(np.where(gone, np.nan, full))

@@ -203,3 +203,13 @@ def test_the_expected_rank_stands_above_gaps():
     found = shallow().diagnose(np.where(seen, full, np.nan))
     assert found.expected_rank == 2
     assert found.thin_rows.size == 0
+
+
+def test_a_table_of_few_entries_is_filled_by_default_and_says_so():
+    given = np.outer([1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 3.0, 4.0])
+    given[1, 2] = np.nan
+    model = DeepMatrixCompleter().fit(given)
+    assert model.choice_.tried == ()
+    assert "too few to choose by" in model.report()
+    assert np.isnan(model.relative_error_)
+    assert np.isfinite(model.completed_).all()

@@ -7,12 +7,14 @@ import pytest
 
 from tacit.estimators._baselines import _least
 from tacit.estimators._block_model import (
+    BlockModel,
     from_matrices,
     moved,
     residuals_and_jacobian,
     simulate,
 )
 from tacit.estimators._boundary import state_after
+from tacit.estimators._gradient_start import correlations
 from tacit.estimators._linear_system import LinearSystem
 from tacit.estimators._noise import coloured_criterion, effective_samples, noise_floor
 from tacit.estimators._normal_equations import linear_fit, normal_equations
@@ -29,6 +31,7 @@ from tacit.estimators._system_starts import (
     subspace_system,
     truncated,
 )
+from tacit.models import Diagonal, LinearRNN
 
 
 def system(order=4, inputs=2, outputs=2, *, seed=0):
@@ -286,3 +289,43 @@ def test_a_system_in_the_units_of_the_data_has_their_levels():
     assert system.output_level[0] == 10 + 5 * 0.25
     assert (system.B[0, 0], system.C[0, 0], system.D[0, 0]) == (0.5, 10.0, 5 * 0.5 / 2)
     assert (system.input_level[0], system.step) == (3.0, 0.1)
+
+
+def test_polishing_refuses_to_leave_the_stable_systems():
+    rng = np.random.default_rng(0)
+    inputs, state, outputs = rng.normal(size=(150, 1)), 0.0, []
+    for u in inputs[:, 0]:
+        outputs.append(state)
+        state = 1.03 * state + u  # the record grows
+    records = Records.of([inputs], [np.array(outputs)[:, None]])
+    start = as_blocks(
+        Matrices(np.array([[0.95]]), np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1))), records
+    )
+    done = polish(start, records, steps=40)
+    assert done.model.is_stable(RADIUS)
+    assert done.loss <= loss_of(start, records)
+
+
+def test_the_state_after_a_record_is_corrected_by_what_was_measured():
+    rng = np.random.default_rng(0)
+    one = np.ones((1, 1))
+    system = LinearSystem(0.98 * one, one, one, 0 * one, np.zeros(1), np.zeros(1))
+    inputs, state, outputs = rng.normal(size=(300, 1)), 0.0, []
+    for u in inputs[:, 0]:
+        outputs.append(state + 0.05 * rng.normal())
+        state = 0.98 * state + u + rng.normal()  # what the inputs do not tell
+    outputs = np.array(outputs)[:, None]
+    blind = abs(system.simulate(inputs)[1][0] - state)
+    found = system.state_after(inputs, outputs)
+    assert abs(found[0] - state) < 2.5  # the last two disturbances cannot be seen
+    assert blind > 3
+
+
+def test_the_loss_of_correlations_is_zero_at_the_system_of_the_record():
+    teacher = LinearRNN(Diagonal([0.4, -0.3]), np.ones((2, 1)), np.array([[1.0, 0.5]]))
+    response = np.asarray(teacher.impulse_response(30))[:, 0, 0]
+    inputs = np.random.default_rng(0).normal(size=(200, 1))
+    outputs = np.concatenate([[0.0], np.convolve(inputs[:, 0], response)[:199]])[:, None]
+    loss = correlations(Records.of([inputs], [outputs]), 20)
+    zero = LinearRNN(Diagonal([0.4, -0.3]), np.ones((2, 1)), np.zeros((1, 2)))
+    assert float(loss.loss(teacher)) < 1e-8 < 0.1 < float(loss.loss(zero))

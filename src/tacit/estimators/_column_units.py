@@ -76,7 +76,7 @@ class ColumnUnits:
         """Entries in the units of their columns; those of a constant column are 0."""
         unit = np.where(self.varies, self.unit, 1.0)
         near = np.clip(values, self.low, self.high)
-        return np.asarray(np.where(self.varies, (near - self.level) / unit, 0.0))
+        return np.asarray(np.where(self.varies, (near - self.level) / unit, 0.0 * near))
 
     def outward(self, values: Floats) -> Floats:
         """Entries of the table again."""

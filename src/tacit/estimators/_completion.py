@@ -262,8 +262,9 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
     def _set_results(self, product: np.ndarray, means: Means) -> None:
         fitted = self._frame.outward(product + means.matrix)
         self.fitted_ = fitted.T if self._flipped else fitted
-        units = self._frame.units.upright() if self._flipped else self._frame.units
-        self._column_means = units.means(self._values, self._seen).ravel()
+        units = self._frame.units
+        self._units = units.upright() if self._flipped else units
+        self._column_means = self._units.means(self._values, self._seen).ravel()
         self.fitted_ = self._drawn(self.fitted_)
         self._shown = self.fitted_
         if not self.fill_undetermined:
@@ -284,7 +285,7 @@ class DeepMatrixCompleter(TransformerMixin, BaseEstimator):
         """A row of its own, with the fitted rows' spread along each right factor as its prior."""
         if not (mask.any() or self.fill_undetermined):
             return np.full(row.shape, np.nan)
-        units = self._frame.units if not self._flipped else self._frame.units.upright()
+        units = self._units
         row = units.inward(row[None])[0] if self.scaled_ else row
         offset = self._means.of_row(row, mask) if self.centred_ and mask.any() else 0.0
         additive = self._means.level + self._means.columns + offset

@@ -164,9 +164,12 @@ def figure_of(completer: Any) -> Figure:
     """The completed matrix, its singular values, and the held-out errors of what was tried."""
     values = completer.singular_values_[:50]
     count = np.arange(1, len(values) + 1)
+    units = completer._units
+    shown = units.inward if completer.scaled_ else np.asarray  # else one column has all colours
+    scaled = ", columns scaled" if completer.scaled_ else ""
     panels = [
-        _map("as given", np.where(completer._seen, completer._values, np.nan)),
-        _map("completed", completer.completed_),
+        _map(f"as given{scaled}", shown(np.where(completer._seen, completer._values, np.nan))),
+        _map(f"completed{scaled}", shown(completer.completed_)),
         Panel(
             "singular values of the product",
             Axis("number"),
