@@ -16,7 +16,7 @@ from tacit.experiments import Experiment
 # What reads stored results, and what says how they are called and cut: neither computes a cell.
 APART = frozenset(
     (
-        "claims", "finding", "findings", "draw", "draw_paper", "tables", "counts", "missing",
+        "claims", "finding", "findings", "ran", "draw", "draw_paper", "tables", "counts", "missing",
         "check", "grid", "id", "figure", "summary", "paper", "presets", "published", "version",
         "batch_by", "chunk", "source", "from_theory", "unpermuted", "unspecific", "_names_paper",
     )
