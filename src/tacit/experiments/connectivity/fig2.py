@@ -174,7 +174,7 @@ class Fig2(WeightsExperiment):
                              says=f"{said} is less affected: by {{bound}} at most.")  # fmt: skip
         return claim
 
-    def _as_published(self, runs: xarray.Dataset, task: str, g: float, note: str) -> Claims:
+    def _as_published(self, runs: xarray.Dataset, task: str, g: float, note: str = "") -> Claims:
         """Numbers at one of three strengths beside those read off the figures."""
         claim, here = Claims("Figure 2(b), Figure S1(d)–(f)"), dict(task=task, g=g)
         epochs = NEEDED[task, g]
