@@ -3,9 +3,9 @@
 The comparison: the error beyond k of random students against χ = γ₀/γ₀*, where γ₀* is the γ₀ at
 which an infinitely wide student passes ½ (`tacit.theory.regimes.extrapolation_scale`): for starts
 from small to large W and for teachers of order two to five, one of them with modes that are hard to
-tell apart. It is the middle of a crossover: from an error of ¾ to one of ¼ it takes up to a decade
-in γ₀. Beside it stand the same errors against κ, the estimate by the teacher's norm in the kernel.
-Nothing is fitted. The claims are about seeds that were not used to find them.
+tell apart. It is the middle of a crossover: from an error of ¾ to one of ¼ γ₀ grows 5- to 50-fold,
+by the setting. Beside it stand the same errors against κ, the estimate by the teacher's norm in the
+kernel. Nothing is fitted. The claims are about seeds that were not used to find them.
 """
 
 from collections.abc import Mapping
