@@ -174,7 +174,9 @@ class Fig4(FlowExperiment):
         between = [g for g in self.g if MIDDLE[0] <= g <= MIDDLE[1]]
         for target in dict.fromkeys((low, high)) if between else ():
             off, exact = (
-                abs(np.log2(each / first)).sel(target=target, g=between).median("g", skipna=False)
+                abs(xarray.apply_ufunc(np.log2, each.sel(target=target, g=between) / first)).median(
+                    "g", skipna=False
+                )
                 for each in (lost, runs["removed_loss"])
             )
             away = float(exact.median())
@@ -299,6 +301,6 @@ def _relative(values: xarray.DataArray) -> xarray.DataArray:
 
 def _exponents(values: xarray.DataArray, beta: xarray.DataArray) -> xarray.DataArray:
     """Slopes of log values on log β through all g, network by network."""
-    x, y = np.log(beta), np.log(values)
+    x, y = (xarray.apply_ufunc(np.log, each) for each in (beta, values))
     x = x - x.mean("g")
     return (x * (y - y.mean("g", skipna=False))).sum("g", skipna=False) / (x**2).sum("g")

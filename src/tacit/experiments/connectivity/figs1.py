@@ -111,7 +111,7 @@ class FigS1(TaskExperiment):
     def draw(self, runs: xarray.Dataset) -> Figure:
         missing = (~self.counts(runs)).sum().item()
         return Figure(
-            "The change is as small in networks of any size, while W grows with it",
+            "The change is as small in networks of any size, beside a W₀ that grows",
             [self._panel(runs, name, task) for name in QUANTITIES for task in self.task],
             columns=max(2, len(self.task)),
             caption=f"{len(self.seed)} networks for each N and g: mean and standard deviation over "
