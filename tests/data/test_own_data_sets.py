@@ -72,6 +72,7 @@ def test_ratings_come_out_of_a_file_of_r_and_are_checked(tmp_path, monkeypatch):
         r_file(("f", struct.pack(">i", 3))),  # a function
         r_file(("x", struct.pack(">ii", 14, 1000))),  # cut off
     ],
+    ids=["nothing", "another form", "another version", "a function", "cut off"],
 )
 def test_what_is_no_data_of_r_is_refused(content):
     with pytest.raises(ValueError, match=r"it |longer than the file"):

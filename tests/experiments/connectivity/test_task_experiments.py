@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import xarray
 
+from tacit.experiments import Claims
 from tacit.experiments.connectivity.chaos import Chaos
 from tacit.experiments.connectivity.fig1 import Fig1
 from tacit.experiments.connectivity.fig2 import NONE, PUBLISHED, Fig2
@@ -138,6 +139,18 @@ def test_published_numbers():
     # Two published figures disagree on Romo: anything between them is as published.
     between = stored([2000] * 7, ["last"] * 7, task="romo", norms=4.0)
     assert set(verdicts(fig2._as_published(between, "romo", 0.0)).values()) == {"holds"}
+
+
+def test_the_side_of_the_published_numbers_is_claimed():
+    fig2 = Fig2(task="flip-flop", g=0.0)
+    for epochs, norms, expected in ((70, 2.2, "holds"), (160, 1.5, "fails")):
+        claim = Claims("here")
+        fig2._claim_published(
+            claim, stored([epochs] * 8, ["last"] * 8, norms=norms), [("flip-flop", 0.0)]
+        )
+        assert claim["fewer epochs than published"].verdict == expected
+        assert claim["a larger change than published"].verdict == expected
+        assert f"{epochs / 105:.2f} times the published epochs" in claim[0].because
 
 
 def test_the_epochs_read_off_the_figures_agree():

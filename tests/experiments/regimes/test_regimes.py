@@ -111,10 +111,14 @@ def test_teachers_have_the_order_they_are_said_to_have():
 def test_the_borders_on_the_page_are_those_of_the_theory(nu_w):
     page = (Path(__file__).parents[3] / "docs" / "regimes.md").read_text(encoding="utf-8")
     row = next(line for line in page.splitlines() if line.startswith(f"| {nu_w} | modes |"))
-    _, _, _, order, k, scale, norm, _ = (cell.strip() for cell in row.split("|"))
+    _, _, _, order, k, wide, scale, narrow, norm, _ = (cell.strip() for cell in row.split("|"))
     assert (int(order), int(k)) == (ORDERS["modes"], 2 * ORDERS["modes"] + 2)
     found = border("modes", int(k), nu_w, 24, 2e-3)
     np.testing.assert_allclose(found, float(scale), rtol=0.03)
+    target = mode_response("modes", int(k) + 24)
+    for level, cell in ((0.75, wide), (0.25, narrow)):
+        other = extrapolation_scale(target, length=int(k), nu_w=nu_w, level=level)
+        np.testing.assert_allclose(other, float(cell), rtol=0.03)
     there = kappa(mode_response("modes", int(k)), found, length=int(k), nu_w=nu_w)
     np.testing.assert_allclose(there, float(norm), rtol=0.05)
 
@@ -202,6 +206,7 @@ def settings_made_up(experiment: Border, error, distance) -> xarray.Dataset:
         {
             "error": shape + error(grid["chi"], grid["nu_w"]) * noise,
             "distance": shape + distance(edge, grid["width"]) * noise,
+            "wide_error": shape + 1 / (1 + grid["chi"]),
             "gamma0": gamma0,
             "kappa": gamma0 * order,
             "outcome": shape.astype(str).copy(data=np.full(shape.shape, "converged")),
@@ -230,9 +235,11 @@ def test_the_border_is_told_from_a_border_in_kappa():
         lambda chi, nu_w: 1 / (1 + chi / 16) + 0 * nu_w, lambda edge, n: 0.1 + 0 * edge * n
     )
     assert far["ν_W = 0.3, two: beyond the border"].verdict == "fails"
-    assert far["ν_W = 0.8, two: follows the limit"].verdict == "holds"  # unexpected
+    assert far["ν_W = 0.3: errors are the limit's"].verdict == "fails"
     assert far["chance: in proportion to γ₀*: not less"].verdict == "fails"
     assert far["chance: less of it with n"].verdict == "fails"
+    like = claims(lambda chi, nu_w: 1 / (1 + chi) + 0 * nu_w)
+    assert like["ν_W = 0.8: errors are the limit's"].verdict == "holds"  # unexpected
     early = claims(lambda chi, nu_w: 1 / (1 + 3 * chi) + 0 * nu_w)
     assert early["the border in χ: not less"].verdict == "fails"
 

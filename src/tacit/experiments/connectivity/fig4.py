@@ -2,7 +2,8 @@
 
 The comparison: learning time, norm of ΔW, mean norm of the gradient and the loss after shuffling
 W₀, against g, in simulation, at first order as the paper predicts them, and by each network's own
-exact flow (ours). The first three are taken relative to their value at g = 0.
+exact flow (ours). The first three are drawn relative to their value at g = 0; claims are about each
+network's exponents, the slopes through all g on logarithmic axes.
 """
 
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import xarray
 from numpy.typing import ArrayLike
 
 from tacit import measures
+from tacit.claims import Finding
 from tacit.draw import Axis, Figure, Line, Mark, Panel, lines, mean_lines, median_lines
 from tacit.experiments import Claims, Variable
 from tacit.experiments.connectivity.linear import FlowExperiment, Trained, outcome, paper_rate
@@ -28,6 +30,7 @@ FIRST_ORDER = {
     "gradient_norm": ("1/(1 − g²)", -1),
 }
 """The paper's scalings (12), (13): in words, and the power of 1 − g²."""
+MIDDLE = (0.3, 0.7)  # g between which a shuffled W₀ costs neither nothing nor everything
 
 
 class Fig4(FlowExperiment):
@@ -35,6 +38,24 @@ class Fig4(FlowExperiment):
 
     id, figure = "connectivity/fig4", "Figure 4"
     published = dict(target=(0.5, 2.0), seed=range(5))
+    finding = Finding(
+        "A network's learning time, change and gradient are those of its own exact flow: in the "
+        "median to {time|.1%}, {norm|.1%} and {gradient|.1%} for the largest target.",
+        "Shuffling W₀ costs as much as taking it away, to {small} and {large} of the initial loss "
+        "for the smallest and the largest target; the loss after it is the further from first "
+        "order the larger the target, by {more}.",
+        time="learning time τ*, own exact flow, ẑ = 2",
+        norm="norm of ΔW at the end, own exact flow, ẑ = 2",
+        gradient="mean norm of dW/dτ until τ*, own exact flow, ẑ = 2",
+        small="shuffling, as without W₀, ẑ = 0.5",
+        large="shuffling, as without W₀, ẑ = 2",
+        more="shuffling, larger targets differ more",
+    )
+    from_theory = (
+        *(f"{kind}_{name}" for kind in ("flow", "limit") for name in QUANTITIES),
+        "beta",
+        "removed_loss",
+    )
 
     target: tuple[float, ...] = (0.5, 1.0, 2.0)
     g: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -97,68 +118,101 @@ class Fig4(FlowExperiment):
 
     def claims(self, runs: xarray.Dataset) -> Claims:
         claim, runs = Claims("ours"), runs.sortby("g")
-        weakest, strongest = min(self.g), max(self.g)
+        low, high = min(self.target), max(self.target)
         for (name, words), panel in zip(QUANTITIES.items(), "abc", strict=True):
+            place, power = f"Section 3, Figure 4({panel})", -FIRST_ORDER[name][1]
+            beta = runs["beta"]
+            found, flow = (
+                _exponents(self.counted(runs, each), beta) for each in (name, f"flow_{name}")
+            )
+            claim.median(
+                f"{words}, exponent, ẑ = {low:g}",
+                abs(found.sel(target=low) - power),
+                at_most=0.5,
+                place=place,
+                says=f"For ẑ = {low:g}, the {words} scales as {FIRST_ORDER[name][0]}, the first "
+                "order, with a network's own β = |x||y| for 1/(1 − g²): the slope on β, through "
+                f"all g on logarithmic axes, is within {{bound}} of {power:g}, nearer than to any "
+                "other whole power, in the median of the networks.",
+            )
+            if low < high and name != "gradient_norm":
+                claim.median(
+                    f"{words}, more so for larger targets",
+                    found.sel(target=low) - found.sel(target=high),
+                    at_least=0.0,
+                    place="Section 3, after (15)",
+                    says=f"Higher orders add to it: the {words} falls more steeply with β for ẑ = "
+                    f"{high:g} than for ẑ = {low:g}, in the median of the networks.",
+                )
             for target in self.target:
                 here = runs.sel(target=target)
-                found = self.counted(here, name)
-                first = _relative(here["beta"]) ** -FIRST_ORDER[name][1]
-                off = abs(_relative(found) - first) / first.max("g")
-                large = self.first_order(name)
-                exact = abs(_relative(here[f"limit_{name}"]).mean("seed").values - large)
-                away = float(np.median(exact) / large.max())
                 claim.median(
-                    f"{words}, first order, ẑ = {target:g}",
-                    off.median("g", skipna=False),
-                    at_most=0.15,
-                    place=f"Section 3, Figure 4({panel})",
-                    says=f"For ẑ = {target:g}, the {words} relative to g = {weakest:g} scales as "
-                    f"{FIRST_ORDER[name][0]}, with a network's own β = |x||y| for 1/(1 − g²): it "
-                    f"is 0.15 of the panel's height away at most, in the median over g up to "
-                    f"{strongest:g} and over the networks.",
-                    fails_because=f"The exact theory for large N is {away:.2f} of the panel's "
-                    "height away."
-                    if away > 0.15
-                    else "",
+                    f"{words}, exponent of its exact flow, ẑ = {target:g}",
+                    abs(found - flow).sel(target=target),
+                    at_most=0.1,
+                    says=f"For ẑ = {target:g}, the slope of the {words} on β is within {{bound}} "
+                    "of that of the network's own exact flow, in the median of the networks.",
                 )
                 claim.median(
                     f"{words}, own exact flow, ẑ = {target:g}",
-                    abs(found / here[f"flow_{name}"] - 1).median("g", skipna=False),
+                    abs(self.counted(here, name) / here[f"flow_{name}"] - 1).median(
+                        "g", skipna=False
+                    ),
                     at_most=0.05,
                     says=f"For ẑ = {target:g}, the {words} is that of the network's own exact "
-                    "flow, to 5% in the median over g and over the networks.",
+                    "flow, to {bound:.0%} in the median over g and over the networks.",
                 )
-        lost = self.counted(runs, "shuffled_loss")
-        first = xarray.DataArray([shuffled_loss(g) for g in runs["g"].values], dims="g")
-        removed = abs(lost - runs["removed_loss"]).median("g", skipna=False)
-        for target in self.target:
+        self._claim_shuffling(claim, runs)
+        return claim
+
+    def _claim_shuffling(self, claim: Claims, runs: xarray.Dataset) -> None:
+        """Without its correlation with W₀ a change is worth what it is without W₀."""
+        lost, low, high = self.counted(runs, "shuffled_loss"), min(self.target), max(self.target)
+        first = xarray.DataArray(
+            [shuffled_loss(g) for g in runs["g"].values], {"g": runs["g"].values}, ("g",)
+        )
+        between = [g for g in self.g if MIDDLE[0] <= g <= MIDDLE[1]]
+        for target in dict.fromkeys((low, high)) if between else ():
+            off, exact = (
+                abs(xarray.apply_ufunc(np.log2, each.sel(target=target, g=between) / first)).median(
+                    "g", skipna=False
+                )
+                for each in (lost, runs["removed_loss"])
+            )
+            away = float(exact.median())
             claim.median(
-                f"shuffling, ẑ = {target:g}",
-                abs(np.log2((lost.sel(target=target) / first).isel(g=-1))),
+                f"shuffling, g from {MIDDLE[0]:g} to {MIDDLE[1]:g}, ẑ = {target:g}",
+                off,
                 at_most=1.0,
                 place="Section 3, Figure 4(d)",
-                says=f"For ẑ = {target:g} and g = {strongest:g}, the loss after shuffling W₀ is "
-                "L₀g⁴(2 − g²)² to within a factor of 2, in the median of the networks.",
+                says=f"For ẑ = {target:g} the loss after shuffling W₀ is L₀g⁴(2 − g²)² to within a "
+                f"factor of 2, in the median over g from {MIDDLE[0]:g} to {MIDDLE[1]:g}, where it "
+                "is neither zero nor all, and over the networks.",
+                fails_because=f"The exact flow's ΔW without W₀ has {2**away:.1f} times that loss; "
+                "the paper speaks of notable quantitative differences for larger targets."
+                if away > 1
+                else "",
             )
+        removed = abs(lost - runs["removed_loss"]).median("g", skipna=False)
+        for target in self.target:
             claim.median(
                 f"shuffling, as without W₀, ẑ = {target:g}",
                 removed.sel(target=target),
                 at_most=0.1,
-                says=f"For ẑ = {target:g}, shuffling W₀ is as good as removing it: the loss is a "
-                "tenth of L₀ at most from that of the exact flow's ΔW alone, in the median over g "
-                "and over the networks.",
+                says=f"For ẑ = {target:g}, shuffling W₀ is as good as removing it: the loss is "
+                "{bound} of L₀ at most from that of the exact flow's ΔW alone, in the median over "
+                "g and over the networks.",
             )
-        if len(self.target) > 1:
+        if low < high:
             off = abs(lost - first).median("g", skipna=False)
             claim.median(
                 "shuffling, larger targets differ more",
-                off.sel(target=max(self.target)) - off.sel(target=min(self.target)),
+                off.sel(target=high) - off.sel(target=low),
                 at_least=0.0,
                 place="Section 3, Figure 4(d)",
-                says=f"After shuffling, ẑ = {max(self.target):g} is further from first order than "
-                f"ẑ = {min(self.target):g}, in the median over g and over the networks.",
+                says=f"After shuffling, ẑ = {high:g} is further from first order than ẑ = {low:g}, "
+                "in the median over g and over the networks.",
             )
-        return claim
 
     def first_order(self, name: str) -> np.ndarray:
         """The paper's scaling against g, relative to the smallest g."""
@@ -243,3 +297,10 @@ class Fig4(FlowExperiment):
 def _relative(values: xarray.DataArray) -> xarray.DataArray:
     """Relative to the smallest g, network by network."""
     return values / values.isel(g=0, drop=True)
+
+
+def _exponents(values: xarray.DataArray, beta: xarray.DataArray) -> xarray.DataArray:
+    """Slopes of log values on log β through all g, network by network."""
+    x, y = (xarray.apply_ufunc(np.log, each) for each in (beta, values))
+    x = x - x.mean("g")
+    return (x * (y - y.mean("g", skipna=False))).sum("g", skipna=False) / (x**2).sum("g")

@@ -8,6 +8,7 @@ flow knows all (ours).
 import numpy as np
 import xarray
 
+from tacit.claims import Finding
 from tacit.draw import Axis, Figure, Line, Mark, Panel, Shade
 from tacit.experiments import Claims
 from tacit.experiments.connectivity.linear import SCALED, SHOWN, SUBSCRIPTS, CurvesExperiment
@@ -20,6 +21,20 @@ class FigS3(CurvesExperiment):
 
     id, figure = "connectivity/figs3", "Figure S3"
     published = dict(seed=range(5))
+    finding = Finding(
+        "The first singular value of ΔW begins like τ and the second like τ³: the exponents are "
+        "{first} and {second} off.",
+        "Third order has no further one. Networks with initial connectivity have a third, which "
+        "begins at order {third|.1f} of τ; those without have none{?none|holds}.",
+        first="order of s₁, ẑ = 0.5, g = 0",
+        second="order of s₂, ẑ = 0.5, g = 0",
+        third="order of s₃, ẑ = 0.5, g = 0.6",
+        none="rank two, ẑ = 0.5, g = 0",
+    )
+    unspecific = {
+        "order of *": "an exponent along the learning time, which is no axis of the grid, and the "
+        "same one for every target and strength",
+    }
 
     presets = {
         "smoke": dict(width=60, seed=range(2), every=20),

@@ -124,6 +124,11 @@ def outcome(run: DescentCurve, learning_time: float) -> str:
 class CurvesExperiment(FlowExperiment):
     """Learning curves of the linear network: simulation, exact theory, third order."""
 
+    from_theory = (
+        "time", "flow_loss", "limit_loss", "series_loss", "limit_singular", "series_singular",
+        "flow_time", "limit_time", "series_end", "radius", "limit_end", "drift",
+    )  # fmt: skip
+
     every: int = fixed(5, "epochs between stored points", low=1, high=1000)
 
     def variables(self) -> dict[str, Variable]:

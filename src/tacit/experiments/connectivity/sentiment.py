@@ -32,10 +32,6 @@ from tacit.problems import Seeded, SentenceBatches, Sentences
 SPLITS = {"train": "training", "dev": "validation"}
 _RANKS = (*range(11), 12, 14, 16, 20, 24, 28, *range(32, 65, 8), *range(80, 4097, 16))
 LEARNED = 0.75  # of the initial loss: what the training loss must have fallen to
-COARSE = (
-    "With 32 units or fewer, two singular values of W carry nearly all that was learned: "
-    "truncating it costs no more than the margin and a few sentences: it takes tens of seeds."
-)
 _BATCHES, _STARTS, _WATCHED = 7, 8, 9  # what the keys are for; a seed gives other numbers for each
 
 

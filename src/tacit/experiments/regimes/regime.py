@@ -37,6 +37,8 @@ Parameters = tuple[np.ndarray, np.ndarray, np.ndarray]  # W, F and C
 class RegimeExperiment(Experiment):
     """Linear RNNs with their output divided by γ = γ₀ √n and centred, trained on k lags."""
 
+    from_theory = ("kappa", "chi", "gamma0", "wide_error", "wide_rotation")
+
     nu_w: float = fixed(0.5, "variance ν_W of the entries of W at the start", low=0.01, high=1)
     goal: float = fixed(
         2e-3, "relative error on the trained lags at which a run ends", low=1e-8, high=0.5

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import xarray
 
+from tacit.claims import Finding
 from tacit.draw import Axis, Figure, HorizontalRule, Line, Mark, Panel, Points, Shade, median_lines
 from tacit.experiments import Batch, Claims, swept
 from tacit.experiments.regimes.regime import LEVEL, LIMIT, LONGEST, PLACE, RegimeExperiment
@@ -26,6 +27,19 @@ class Rotation(RegimeExperiment):
 
     id, figure = "regimes/rotation", "ours: the kernel turns"
     version = 2
+    unspecific = {
+        "from γ₀ = 0.3: that of the limit: not more": "one side of an interval: the other one, "
+        "not less, falls",
+    }
+    finding = Finding(
+        "Where the kernel turns by much it turns as that of an infinitely wide network: by "
+        "{limit|holds|.2f} times as far.",
+        "At small γ₀ chance turns it first, like γ₀ to the power {slope|holds|.2f} where theory "
+        "has four; the widest networks turn {width|holds|.1f} times less than the narrowest.",
+        limit="from γ₀ = 0.3: that of the limit: not less",
+        slope="small γ₀: slope 2: not less",
+        width="small γ₀: by chance, less with n",
+    )
 
     width: tuple[int, ...] = swept((48, 96, 192), "hidden units n", low=2)
     length: tuple[int, ...] = swept(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import xarray
 
+from tacit.claims import Finding
 from tacit.draw import Figure
 from tacit.experiments import Batch, Claims, swept
 from tacit.experiments.regimes.stacks import BEYOND, RECIPES, TIMES, StackExperiment
@@ -26,8 +27,7 @@ TASKS = {"average": "a leaky average", "copy": "a delayed copy", "induction": "a
 DECAY, DELAY = 0.97, 5
 SLOWER = (
     "with A at a tenth of the rate a stack learns the windows more slowly: after equally many "
-    "steps its train error is several times as large too. Stacks of one layer that stop at the "
-    "same train error, 0.01, differ by 1.8 in the median over starts"
+    "steps its train error is several times as large too"
 )
 
 
@@ -36,6 +36,21 @@ class SSMPractice(StackExperiment):
 
     id, figure = "regimes/ssm-practice", "ours: a stack beyond its window"
     version = 2
+    finding = Finding(
+        "Where the memory is longer than the window neither recipe holds; at sixteen windows the "
+        "usual one has {better|holds|.1f} times the error of the map's.",
+        "For a copy it has {copy|holds|.2f} times, and for an induction, where the recipe was to "
+        "matter as little, {induction|fails|.1f} times.",
+        better="average: the map's recipe does better",
+        copy="copy: the recipe matters little: not less",
+        induction="induction: the recipe matters little: not more",
+    )
+    unspecific = {
+        "*: the usual recipe does not hold": "the map's recipe does not hold either; which of "
+        "the two is better is claimed beside it",
+        "copy: the recipe matters little: not less": "no dependence on the recipe is the claim, "
+        "and data without any satisfy it",
+    }
 
     task: tuple[str, ...] = swept(tuple(TASKS), "what is to be learned", choices=tuple(TASKS))
 
@@ -74,16 +89,16 @@ class SSMPractice(StackExperiment):
                     f"{task}: the usual recipe does not hold",
                     usual.sel(times=TIMES[-1]) / usual.sel(times=1),
                     at_least=2,
-                    says=f"{BEYOND} {words}, the usual recipe's error is at least twice that "
-                    "within the window.",
+                    says=f"{BEYOND} {words}, the usual recipe's error is at least {{bound}} times "
+                    "that within the window.",
                 )
             if task == "average":
                 claim.median(
                     "average: the map's recipe does better",
                     ratio,
                     at_least=1.5,
-                    says=f"{BEYOND} {words}, the usual recipe's error is at least 1.5 times that "
-                    "of the map's recipe.",
+                    says=f"{BEYOND} {words}, the usual recipe's error is at least {{bound}} times "
+                    "that of the map's recipe.",
                 )
             else:
                 name = f"{task}: the recipe matters little"

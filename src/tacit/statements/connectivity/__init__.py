@@ -16,6 +16,7 @@ from tacit.statements.connectivity import (
     shuffling,
     spectra,
     sums,
+    tasks,
     traces,
     words,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "shuffling",
     "spectra",
     "sums",
+    "tasks",
     "traces",
     "words",
 ]

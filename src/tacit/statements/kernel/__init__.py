@@ -6,6 +6,7 @@ Statements about growing width n are checked at two or three widths, against the
 # Importing a topic registers its statements.
 from tacit.statements.kernel import (
     conditioning,
+    convergence,
     covariances,
     impulse,
     tangent,
@@ -17,6 +18,7 @@ from tacit.statements.kernel import (
 
 __all__ = [
     "conditioning",
+    "convergence",
     "covariances",
     "impulse",
     "tangent",

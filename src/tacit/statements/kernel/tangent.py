@@ -81,14 +81,28 @@ def _convolution(rng: np.random.Generator) -> dict[str, Any]:
     draw=_convolution,
     tolerance=1e-12,
     mutations=[{"power": 0.5}, {"power": 2.0}, {"swapped": True}],
+    errata=[
+        Erratum(
+            place="(36)",
+            as_printed="ỹ_t = Σ_j √ρ_j Δ_θ x_{t−j}, one Δ_θ for all lags",
+            as_corrected="Δ_{θ_j}: each θ_j is changed by itself",
+            constants={"one_change": True},
+            gravity="misprint",
+            right_in="the displays before (40)",
+            glyph="the lacking index j",
+        )
+    ],
 )
 def theorem_3_2(
-    rho: Array, theta: Array, x: Array, x2: Array, *, power: float = 1.0, swapped: bool = False
-) -> float:
+    rho: Array, theta: Array, x: Array, x2: Array, *,
+    power: float = 1.0, swapped: bool = False, one_change: bool = False,
+) -> float:  # fmt: skip
     """Differences of the convolution's outputs, which are linear in each parameter."""
     scales = np.sqrt(rho)[:, None, None]
     outputs = theta.shape[1]
     units = np.eye(theta.size).reshape(-1, *theta.shape)
+    if one_change:
+        units = np.eye(theta[0].size).reshape(-1, 1, *theta[0].shape) * np.ones((len(rho), 1, 1))
     here, there = (
         np.array([np.ravel(convolve(scales * (theta + u), at) - convolve(scales * theta, at))
                   for u in units])

@@ -119,10 +119,11 @@ def _g(q: Array) -> Array:
     return np.tanh(q) + 1.5  # chosen
 
 
-def _state_evolution(nu: Array, start: float, drive: Array) -> Array:
+def _state_evolution(nu: Array, start: float, drive: Array, *, lacking: int) -> Array:
     """(70), step by step, for L = 2, G₁ = tanh q + 3/2, G₂ = u and Gaussian u: cov(Q_1, Q_2, …).
 
-    `nu` holds the variances that (70f) and (70g) take for the two terms.
+    `nu` holds the variances that (70f) and (70g) take for the two terms; (70d) leaves out
+    `lacking` of the earliest times.
     """
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)
     weights = weights / np.sum(weights)
@@ -139,7 +140,8 @@ def _state_evolution(nu: Array, start: float, drive: Array) -> Array:
         )  # fmt: skip
         of_z = [second - np.outer(means[0, : t + 1], means[0, : t + 1]), drive[: t + 1, : t + 1]]
         for part, z, variance in zip(parts, of_z, nu[:2], strict=True):
-            by = np.linalg.lstsq(z[:t, :t], z[:t, t], rcond=None)[0]  # (70d)
+            by, used = np.zeros(t), slice(min(lacking, t), t)
+            by[used] = np.linalg.lstsq(z[used, used], z[used, t], rcond=None)[0]  # (70d)
             rest = z[t, t] - by @ z[:t, t]  # (70e)
             part[t, :t] = part[:t, t] = part[:t, :t] @ by
             part[t, t] = by @ part[:t, :t] @ by + variance * rest  # (70f)
@@ -191,12 +193,21 @@ def _pair_mean(covariance: Array, a: int, b: int, nodes: Array, weights: Array) 
             gravity="misprint",
             right_in="(48)",
         ),
+        Erratum(
+            place="(70d)",
+            as_printed="F_t = min over F_1, …, F_{t−1}",
+            as_corrected="the arguments at which it is least, over F_1, …, F_t: the sum has t "
+            "terms, and without the last Z̃_0 is not used",
+            constants={"lacking": 1},
+            gravity="misprint",
+            right_in="the sums in (70d) to (70f)",
+        ),
     ],
     instances=6,
 )
 def lemma_c_1(
     seed: int, first: float, second: float, start: float, *,
-    same: bool = False, plain: bool = False, mean: bool = True,
+    same: bool = False, plain: bool = False, mean: bool = True, lacking: int = 0,
 ) -> float:  # fmt: skip
     """Second moments over the entries of q_1, q_2, q_3, with fixed A_ℓ, at two widths.
 
@@ -208,7 +219,7 @@ def lemma_c_1(
     if plain:
         nu[:2] = 1.0
     drive = np.full((_STEPS, _STEPS), 0.5) + 0.5 * np.eye(_STEPS)  # chosen
-    expected = _state_evolution(nu, start, drive)
+    expected = _state_evolution(nu, start, drive, lacking=lacking)
     size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     found = 0.0
     for width in (64, 256):

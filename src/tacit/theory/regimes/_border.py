@@ -54,8 +54,10 @@ def extrapolation_scale(
 ) -> float:
     """γ₀*, at which the error beyond k of an infinitely wide student passes `level`.
 
-    χ = γ₀/γ₀* is the distance from the border. γ₀* depends on teacher, length and ν_W and on
-    nothing else; it is found by `wide_flow`, without a network or a seed, to a few per cent.
+    χ = γ₀/γ₀* is the distance from there. γ₀* depends on teacher, length and ν_W, on how many lags
+    after k are judged (those of `target`) and on the level, and not on a width: it is the middle of
+    a crossover: from an error of ¾ to one of ¼ γ₀ grows 5- to 50-fold, by the setting. It is found
+    by `wide_flow`, without a network or a seed, to a few per cent.
     ∞ if the error is above the level at all γ₀ up to `largest`.
 
     **Arguments:**
