@@ -260,7 +260,10 @@ def test_without_dask_the_extra_is_named(monkeypatch):
     from tacit.sweep import WorkersError, dask_workers
 
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(WorkersError, match=r"tacit\[cluster\]"), dask_workers("local"):
+    with (
+        pytest.raises(WorkersError, match=r"pip install .dask\[distributed\]"),
+        dask_workers("local"),
+    ):
         pass
 
 

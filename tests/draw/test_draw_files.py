@@ -192,7 +192,7 @@ def test_without_plotly_files_are_written_and_pages_say_what_to_install(
     for path in save_both(figure, tmp_path / "figure"):
         assert path.stat().st_size > 1000
     for interactive in (to_html, to_plotly):
-        with pytest.raises(ImportError, match=r"^plotly is not installed.*'tacit\[report\]'$"):
+        with pytest.raises(ImportError, match=r"^plotly is not installed.*pip install plotly$"):
             interactive(figure)
 
 

@@ -1,5 +1,7 @@
 """Figures 18 to 30: networks that learn images, at their smallest and without CIFAR."""
 
+import warnings
+
 import numpy as np
 import pytest
 import xarray
@@ -11,20 +13,26 @@ from tacit.models import _vgg as vgg
 from tacit.reproduction import reproduce
 
 
+def trained(tmp_path_factory, name, **options):
+    with warnings.catch_warnings():
+        # The type checker's functions, which no other process has, belong to no checkpoint.
+        warnings.filterwarnings("ignore", "checkpoint: ", UserWarning)
+        folder = tmp_path_factory.mktemp("results")
+        return reproduce(name, preset="smoke", results=folder, **options)
+
+
 @pytest.fixture(scope="module")
 def networks(tmp_path_factory):
     """Compiling is all that takes time: one and two convolutions stand for eight and ten."""
     with pytest.MonkeyPatch.context() as patch:
         for depth, counts in ((11, (1, 0, 0, 0, 0)), (13, (1, 1, 0, 0, 0))):
             patch.setitem(vgg.COUNTS, depth, counts)
-        folder = tmp_path_factory.mktemp("results")
-        return reproduce("depth/fig18-29", preset="smoke", results=folder)
+        return trained(tmp_path_factory, "depth/fig18-29")
 
 
 @pytest.fixture(scope="module")
 def perceptrons(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("results")
-    return reproduce("depth/fig30", preset="smoke", results=folder, depth=(2,))
+    return trained(tmp_path_factory, "depth/fig30", depth=(2,))
 
 
 def test_networks_have_ranks_and_accuracies(networks):
