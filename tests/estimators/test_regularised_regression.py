@@ -102,6 +102,7 @@ def test_its_system_is_stable_and_as_small_as_asked():
     records = _record(600, noise=0.2)
     system = regularised_system(records, 5)
     assert 1 <= len(system.A) <= 5
+    assert len(regularised_system(records, 1).A) == 1 < len(system.A)
     assert np.abs(np.linalg.eigvals(system.A)).max() == pytest.approx(0.8, abs=0.05)
 
 

@@ -293,17 +293,18 @@ def test_a_system_in_the_units_of_the_data_has_their_levels():
 
 def test_polishing_refuses_to_leave_the_stable_systems():
     rng = np.random.default_rng(0)
-    inputs, state, outputs = rng.normal(size=(150, 1)), 0.0, []
+    turn = np.array([[np.cos(1.5), -np.sin(1.5)], [np.sin(1.5), np.cos(1.5)]])
+    inputs, state, outputs = rng.normal(size=(120, 1)), np.zeros(2), []
     for u in inputs[:, 0]:
-        outputs.append(state)
-        state = 1.03 * state + u  # the record grows
+        outputs.append(state[0])
+        state = 1.01 * turn @ state + np.array([u, 0.0])  # the record rings ever louder
     records = Records.of([inputs], [np.array(outputs)[:, None]])
-    start = as_blocks(
-        Matrices(np.array([[0.95]]), np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1))), records
-    )
+    guess = Matrices(0.97 * turn, np.ones((2, 1)), np.array([[1.0, 0.0]]), np.zeros((1, 1)))
+    start = as_blocks(guess, records)
     done = polish(start, records, steps=40)
     assert done.model.is_stable(RADIUS)
-    assert done.loss <= loss_of(start, records)
+    assert done.loss < loss_of(start, records)
+    assert np.abs(np.linalg.eigvals(done.model.A)).max() > 0.999  # as near as it may
 
 
 def test_the_state_after_a_record_is_corrected_by_what_was_measured():
@@ -329,3 +330,11 @@ def test_the_loss_of_correlations_is_zero_at_the_system_of_the_record():
     loss = correlations(Records.of([inputs], [outputs]), 20)
     zero = LinearRNN(Diagonal([0.4, -0.3]), np.ones((2, 1)), np.zeros((1, 2)))
     assert float(loss.loss(teacher)) < 1e-8 < 0.1 < float(loss.loss(zero))
+
+
+def test_a_constant_signal_has_its_value_for_a_level_without_rounding():
+    constant = np.full((29, 1), 0.1)
+    assert constant.mean() != 0.1  # what rounding leaves
+    scale = Scale.of(constant, constant)
+    assert (scale.input_mean[0], scale.input_unit[0]) == (0.1, 1.0)
+    assert not scale.records([constant], [constant]).outputs[0].any()
