@@ -1,7 +1,10 @@
 """A cell whose code has changed has another version, or its numbers are known to be the same."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,3 +81,18 @@ def test_one_of_a_clone_is_told_by_its_text_and_one_installed_by_the_version(mon
     assert re.fullmatch(rf"tacit {__version__} code-2:[0-9a-f]{{32}}", fingerprint(kind))
     monkeypatch.setattr("tacit.reproduction._fingerprint.own_file", lambda name, home: None)
     assert fingerprint(kind) == f"tacit {__version__}"
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_none_is_refused_whatever_the_order_of_sets(seed):
+    """In a process as users start it: bytecode, and no checker of types."""
+    code = (
+        "from tacit.reproduction import experiment_ids, find_experiment, fingerprint\n"
+        "for name in experiment_ids():\n"
+        "    assert fingerprint(find_experiment(name)), name\n"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr

@@ -182,11 +182,18 @@ def _compiled(source: bytes) -> dict[str, list[Any]]:
 
 def _content(code: CodeType) -> tuple[Any, ...]:
     """What a function does, wherever it stands."""
-    constants = tuple(
-        _content(constant) if isinstance(constant, CodeType) else (type(constant), repr(constant))
-        for constant in code.co_consts
-    )
+    constants = tuple(map(_constant, code.co_consts))
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars
+
+
+def _constant(value: Any) -> Any:
+    if isinstance(value, CodeType):
+        return _content(value)
+    if isinstance(value, tuple):
+        return tuple(map(_constant, value))
+    # A set has another order when it comes out of a file of bytecode.
+    words = sorted(map(repr, value)) if isinstance(value, frozenset) else repr(value)
+    return type(value), words
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
