@@ -89,6 +89,16 @@ def test_fetching_over_http_is_checked_too(source, tmp_path):
     assert words == "there is no network, or no answer"
 
 
+def test_a_full_disk_is_not_called_a_lack_of_network(source, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pooch.retrieve", full)
+    there = dataclasses.replace(source, address="http://127.0.0.1:1")
+    with pytest.raises(DataMissingError, match=r"could not be fetched: .*No space left on device"):
+        there.fetch(tmp_path / "new")
+
+
 @pytest.mark.parametrize("rubbish", [b"\xff\xfe", b"", b"<html>", b"a\tb\n\x80"])
 @pytest.mark.parametrize("made_from", SOURCES.values(), ids=list(SOURCES))
 def test_what_a_server_sends_in_place_of_a_file_is_one_sentence(made_from, rubbish, tmp_path):

@@ -132,12 +132,11 @@ def _fetched(address: str) -> bytes:
         try:
             # What is checked is the file that is made of these bytes, so they have no hash here.
             got = pooch.retrieve(address, known_hash=None, path=folder, fname="file")
-        except OSError as error:  # so are those of requests, whose own words are long
-            answer = getattr(error, "response", None)
-            words = "there is no network, or no answer"
-            if answer is not None:
-                words = f"the server says {answer.status_code}"
-            raise DataMissingError(f"{address} could not be fetched: {words}") from error
         except Exception as error:  # of whichever library pooch has asked
-            raise DataMissingError(f"{address} could not be fetched: {error}") from error
+            words = str(error)
+            if hasattr(error, "response"):  # those of requests say it at length
+                answer = error.response
+                words = "there is no network, or no answer"
+                words = words if answer is None else f"the server says {answer.status_code}"
+            raise DataMissingError(f"{address} could not be fetched: {words}") from error
         return Path(got).read_bytes()
